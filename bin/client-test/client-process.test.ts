@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Starts a command, and resolves once it has ended by itself. */
-function ended(command: string): Promise<ClientProcess> {
+function runToEnd(command: string): Promise<ClientProcess> {
   return new Promise((resolve) => {
     const client: ClientProcess = new ClientProcess(output, () => resolve(client));
     client.start(command);
@@ -37,12 +37,12 @@ describe('the command of a client', () => {
 
 describe('the process of a client', () => {
   it('is described by its exit code and its last line when it ends by itself', async () => {
-    const { death } = await ended('echo first; echo no certificate >&2; exit 7');
+    const { death } = await runToEnd('echo first; echo no certificate >&2; exit 7');
     expect(death).toBe('the client ended by itself with code 7; its last line was: no certificate');
   });
 
   it('is described by the exit code of the shell when its command is missing', async () => {
-    const { death } = await ended('/nowhere/client');
+    const { death } = await runToEnd('/nowhere/client');
     expect(death).toMatch(/^the client ended by itself with code 127; its last line was: .*client/);
   });
 
@@ -60,7 +60,7 @@ describe('the process of a client', () => {
   });
 
   it('keeps at most a megabyte of its output', async () => {
-    await ended('yes 123456789 | head -c 3000000');
+    await runToEnd('yes 123456789 | head -c 3000000');
     expect(readFileSync(output)).toHaveLength(1_048_576);
   });
 });

@@ -76,12 +76,14 @@ export class ClientProcess {
         if (kept.length > 0) writeSync(output, kept);
       });
     }
-    child.once('error', (error) => this.#ended(child, `could not be started: ${error.message}`));
+    child.once('error', (error) =>
+      this.#recordEnd(child, `could not be started: ${error.message}`),
+    );
     child.once('close', (code, signal) => {
       closeSync(output);
       this.#isError = code !== 0;
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
-      this.#ended(child, `ended by itself ${how}${this.#tail()}`);
+      this.#recordEnd(child, `ended by itself ${how}${this.#tail()}`);
     });
   }
 
@@ -102,7 +104,7 @@ export class ClientProcess {
       await systemClock.sleep(EXIT_POLL_INTERVAL_MS);
   }
 
-  #ended(child: ChildProcess, sentence: string): void {
+  #recordEnd(child: ChildProcess, sentence: string): void {
     if (this.#child !== child) return;
     this.#child = undefined;
     if (this.#isReleased) return;

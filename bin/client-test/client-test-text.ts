@@ -6,7 +6,7 @@ import type {
   TestedDuty,
 } from '../../conformance/client-judge/report/client-test-result.ts';
 import type { JunitOutcome } from '../../conformance/report/outcomes-junit.ts';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { CiSummary } from '../output/ci-summary.ts';
 import { NOT_SELECTED, type PlannedScene } from './schedule.ts';
 
@@ -20,9 +20,9 @@ export function clientTestLines(testResult: ClientTestResult): readonly string[]
   const runScenes = scenes.filter(({ outcome: each }) => each !== 'skipped').length;
   const broken = duties.filter(({ state }) => state === 'broken');
   return [
-    [headline, ...interval, `${counted(runScenes, 'scene')} run.`].join(' '),
+    [headline, ...interval, `${countText(runScenes, 'scene')} run.`].join(' '),
     `Duties: ${countsOf(duties)}.`,
-    ...titled(
+    ...sectionLines(
       'Problems',
       problems.map((problem) => `  ${problem}`),
     ),
@@ -39,14 +39,14 @@ export function clientTestLines(testResult: ClientTestResult): readonly string[]
       waivedLines,
     ),
     ...section('Open at the end', duties, 'open', undecidedLines),
-    ...titled(
+    ...sectionLines(
       'Scenes that stopped',
       stopped.map(({ scene, reason = '' }) => `  ${scene}: ${reason}`),
     ),
     ...cutLines(testResult),
     ...unmetSection(duties),
     ...section('Not judged', duties, 'not-judged', undecidedLines),
-    ...titled('Scenes that were not run', skippedLines(testResult)),
+    ...sectionLines('Scenes that were not run', skippedLines(testResult)),
   ];
 }
 
@@ -62,7 +62,7 @@ export function scheduleLines(
   const playable = schedule.filter(({ reason }) => reason === undefined);
   const sumMs = playable.reduce((sum, { minMs }) => sum + minMs, 0);
   const at = `at an interval of ${seconds(intervalMs)}`;
-  const sum = `${counted(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;
+  const sum = `${countText(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;
   return [...lines, sum];
 }
 
@@ -99,7 +99,7 @@ export function changeLines(
   );
   return lines.length === 0
     ? ['', 'No duty has changed its state since the earlier client test.']
-    : titled('Changed since the earlier client test', lines);
+    : sectionLines('Changed since the earlier client test', lines);
 }
 
 /** The duties of scenes that nobody wanted are only counted. */
@@ -108,7 +108,7 @@ function unmetSection(duties: readonly TestedDuty[]): readonly string[] {
   const wanted = unmet.filter(({ reason }) => reason !== NOT_SELECTED);
   const others = unmet.length - wanted.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
-  return titled('Not tested', [...undecidedLines(wanted), ...rest]);
+  return sectionLines('Not tested', [...undecidedLines(wanted), ...rest]);
 }
 
 /** Returns the client test in the format that CI servers show. */
@@ -139,10 +139,13 @@ function section(
   state: TestedDuty['state'],
   lines: (duties: readonly TestedDuty[]) => readonly string[],
 ): readonly string[] {
-  return titled(title, lines(duties.filter((duty) => duty.state === state && isListed(duty))));
+  return sectionLines(
+    title,
+    lines(duties.filter((duty) => duty.state === state && isListed(duty))),
+  );
 }
 
-function titled(title: string, lines: readonly string[]): readonly string[] {
+function sectionLines(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines];
 }
 
@@ -207,7 +210,7 @@ function cutLines({ cuts, cutBy }: ClientTestResult): readonly string[] {
   const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
   return rows.length === 0
     ? []
-    : titled(
+    : sectionLines(
         `After each cut (${cutBy})`,
         lines.map((line) => `  ${line.trimEnd()}`),
       );

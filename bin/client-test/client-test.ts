@@ -17,8 +17,8 @@ import { capabilitiesOf, scheduleOf } from './schedule.ts';
 
 /** Notified of the address of a server that all scenes share, and as scenes end. */
 export interface SceneWatch {
-  opened(url: string): void;
-  ended(scene: SceneResult, left: number): void;
+  onOpen(url: string): void;
+  onSceneEnd(scene: SceneResult, left: number): void;
 }
 
 /** Tests the client. Rejects only if a server cannot be started. */
@@ -36,11 +36,11 @@ export async function runClientTest(
     options.command === undefined
       ? await ClientTestbed.open(options, first, { signal })
       : undefined;
-  if (shared) watch.opened(shared.url);
+  if (shared) watch.onOpen(shared.url);
   const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
     const end = await runWithServer(scene, { options, intervalMs, signal, shared });
     ended.push(end);
-    watch.ended(end, left);
+    watch.onSceneEnd(end, left);
     return end;
   };
   try {

@@ -208,7 +208,7 @@ export class ClientTestbed {
    * Resolves once the client has a WebSocket, or after this time. @throws SceneStopped as `waitFor`
    * does
    */
-  async connected(withinMs: number): Promise<void> {
+  async waitForSocket(withinMs: number): Promise<void> {
     const isEnough = (): boolean => this.events.isConnected || this.#problem() !== undefined;
     await this.events.until(isEnough, withinMs);
     this.#requireRunning();
@@ -245,11 +245,11 @@ export class ClientTestbed {
     if (command === undefined) return;
     this.recordEvent('client-started');
     if (powerOn === undefined || this.#starts === 1)
-      this.#client.start(this.#filled(command, folder, url));
+      this.#client.start(this.#fillCommand(command, folder, url));
   }
 
   async #power(command: string): Promise<void> {
-    await printedBy(this.#filled(command, 'dir')).catch((error: unknown) => {
+    await printedBy(this.#fillCommand(command, 'dir')).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
       throw new SceneStopped(`the power could not be switched: ${reason}`);
     });
@@ -352,10 +352,10 @@ export class ClientTestbed {
   }
 
   /** Returns what the author's command says is installed; undefined without one, or if it fails. */
-  async installed(): Promise<string | undefined> {
+  async readInstalledName(): Promise<string | undefined> {
     const { installed } = this.#options;
     if (installed === undefined) return undefined;
-    return printedBy(this.#filled(installed, 'dir')).catch(() => undefined);
+    return printedBy(this.#fillCommand(installed, 'dir')).catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -372,7 +372,7 @@ export class ClientTestbed {
   }
 
   /** Returns a command of the author with the places of this scene. */
-  #filled(command: string, folder: string, url = this.url): string {
+  #fillCommand(command: string, folder: string, url = this.url): string {
     return filledCommand(command, { url, ca: this.#caFile(), dir: join(this.#folder, folder) });
   }
 

@@ -1,6 +1,6 @@
 /** A client's duties as text: what is broken, open and not tested, each with what to do. */
 
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { byLevel } from '../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
@@ -29,9 +29,9 @@ export function hasBrokenMust({ duties }: ClientDuties): boolean {
 export function clientLines(client: ClientDuties): readonly string[] {
   const { exchanges, dropped, identity, client: name } = client;
   const duties = client.duties.toSorted(byLevel);
-  const lost = dropped === 0 ? '' : `, ${counted(dropped, 'event')} lost`;
+  const lost = dropped === 0 ? '' : `, ${countText(dropped, 'event')} lost`;
   return [
-    `${identity === undefined ? name : `${identity} (${name})`}: ${counted(exchanges, 'request')}${lost}`,
+    `${identity === undefined ? name : `${identity} (${name})`}: ${countText(exchanges, 'request')}${lost}`,
     hasBrokenMust(client) ? 'The client breaks a MUST.' : 'No MUST is broken.',
     countsLine(duties),
     ...section('Broken', duties, 'broken', brokenLines),
@@ -47,7 +47,7 @@ function countsLine(duties: readonly ListedDuty[]): string {
   const counts = states.map(
     (state) => `${meant.filter((duty) => duty.state === state).length} ${state}`,
   );
-  return `Of ${counted(meant.length, 'duty')}: ${counts.join(', ')}.`;
+  return `Of ${countText(meant.length, 'duty')}: ${counts.join(', ')}.`;
 }
 
 function section(
@@ -91,6 +91,6 @@ function nextLines(duties: readonly ListedDuty[]): readonly string[] {
     ...(command === undefined ? [] : [`      ${command}`]),
     `      shows ${names.join(', ')}`,
   ]);
-  const rest = more === 0 ? [] : [`  and ${counted(more, 'further step')}; --json has them all`];
+  const rest = more === 0 ? [] : [`  and ${countText(more, 'further step')}; --json has them all`];
   return ['', 'Not tested yet; steps that would test it:', ...lines, ...rest];
 }

@@ -11,7 +11,7 @@ import {
   type TestedDuty,
 } from '../../conformance/client-judge/report/client-test-result.ts';
 import { nextStep } from '../../conformance/client-judge/scene-names.ts';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { byLevel, type DutyState } from '../../fixtures/control/clients.ts';
 import { applyWaivers } from './apply-waivers.ts';
 import type { ClientTestOptions } from './client-test-options.ts';
@@ -132,8 +132,8 @@ function headlineOf(
   const [first] = stopped;
   const why = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<ClientTestResult['outcome'], string>> = {
-    broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
-    inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be run to the end. ${why}`,
+    broken: `The client breaks ${countText(broken('must'), 'MUST')} and ${countText(broken('should'), 'SHOULD')}.`,
+    inconclusive: `Inconclusive: ${countText(stopped.length, 'scene')} could not be run to the end. ${why}`,
     met: 'The client met every duty that was tested.',
     'no-request': `Nothing was judged. ${why}`,
     interrupted: 'Interrupted; this is the result so far.',

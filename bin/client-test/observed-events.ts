@@ -110,13 +110,13 @@ export class ObservedEvents {
         add('closed', 'device', { code });
       });
       const socketMethods = { send: socket.send.bind(socket), ping: socket.ping.bind(socket) };
-      const watched = (event: 'message' | 'ping', method: 'send' | 'ping') => ({
+      const observeSends = (event: 'message' | 'ping', method: 'send' | 'ping') => ({
         [method]: (...given: Parameters<WebSocket['ping']>) => {
           add(event, 'server', bytesIn(given[0]));
           Reflect.apply(socketMethods[method], socket, given);
         },
       });
-      Object.assign(socket, watched('message', 'send'), watched('ping', 'ping'));
+      Object.assign(socket, observeSends('message', 'send'), observeSends('ping', 'ping'));
     },
   };
 

@@ -115,7 +115,7 @@ async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Wai
   }
   await waitOrStop(testbed, 'poll', withinMs);
   // A client may open its WebSocket after its first poll.
-  if (needs === 'websocket') await testbed.connected(withinMs);
+  if (needs === 'websocket') await testbed.waitForSocket(withinMs);
 }
 
 async function recover(testbed: ClientTestbed, waits: Waits): Promise<void> {
@@ -241,7 +241,9 @@ async function cutOutcome(
     (step.cut.hold?.when === 'after' && event.status === 0 && event.report === 'success');
   const reports = events.filter(isStored).map(({ report = '' }) => report);
   const finalStatuses = [...new Set(reports)];
-  const installed = finalStatuses.includes('success') ? await testbed.installed() : undefined;
+  const installed = finalStatuses.includes('success')
+    ? await testbed.readInstalledName()
+    : undefined;
   const isOther = installed !== undefined && installed !== testbed.user.artifactName;
   const reportedFalseSuccess = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return {

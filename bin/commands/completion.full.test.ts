@@ -33,7 +33,7 @@ async function scriptFor(shell: string): Promise<string> {
 }
 
 /** Returns what `fleetbed complete` answers for the arguments of a command line. */
-async function completed(...args: readonly string[]) {
+async function completeArgs(...args: readonly string[]) {
   const { code, stdout } = await runCommand(['complete', '--', ...args], environment);
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
@@ -56,19 +56,19 @@ describe('the completion of a command line', { timeout: 60_000 }, () => {
     { args: ['completion', 'z'], values: ['zsh'] },
     { args: ['no-such-command', 'x'], values: [] },
   ])('offers $values after the arguments $args', async ({ args, values }) => {
-    expect((await completed(...args)).values).toEqual(values);
+    expect((await completeArgs(...args)).values).toEqual(values);
   });
 
   it('offers files where a command or an option takes one, and nowhere else', async () => {
-    expect((await completed('conform', 'judge', '')).offersFiles).toBe(true);
-    expect((await completed('simulate', '--plan', '')).offersFiles).toBe(true);
-    expect((await completed('with-server', '--', './')).offersFiles).toBe(true);
-    expect((await completed('serve', '--port', '')).offersFiles).toBe(false);
-    expect((await completed('')).offersFiles).toBe(false);
+    expect((await completeArgs('conform', 'judge', '')).offersFiles).toBe(true);
+    expect((await completeArgs('simulate', '--plan', '')).offersFiles).toBe(true);
+    expect((await completeArgs('with-server', '--', './')).offersFiles).toBe(true);
+    expect((await completeArgs('serve', '--port', '')).offersFiles).toBe(false);
+    expect((await completeArgs('')).offersFiles).toBe(false);
   });
 
   it('offers every visible command, and no command that only fleetbed itself runs', async () => {
-    const { values } = await completed('');
+    const { values } = await completeArgs('');
     expect(values).toContain('serve');
     expect(values).not.toContain('run-shard');
     expect(values).not.toContain('complete');

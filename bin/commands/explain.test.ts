@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => serve.running.end());
 
 /** Sends a request that is refused; returns its ID and the link to its explanation. */
-async function refused(id: string): Promise<string | null> {
+async function sendRefused(id: string): Promise<string | null> {
   const url = serve.ready.baseUrl + operations['get-configuration'].path;
   const response = await fetch(url, { headers: { 'X-SVC-RequestID': id } });
   expect(response.status).toBe(401);
@@ -36,7 +36,7 @@ async function closedPort(): Promise<number> {
 
 describe('fleetbed explain', () => {
   it('explains why a request was refused, with a command that works', async () => {
-    const pathSuffix = await refused('asked');
+    const pathSuffix = await sendRefused('asked');
     expect(pathSuffix).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
     expect([code, stderr]).toEqual([0, '']);
@@ -46,7 +46,7 @@ describe('fleetbed explain', () => {
   });
 
   it('prints the explanation as one line of JSON with --json', async () => {
-    await refused('as JSON');
+    await sendRefused('as JSON');
     const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
     const args = [
       'explain',

@@ -2,7 +2,7 @@
  * `fleetbed faults`: plans faults on a running server, lists those that fired, and removes them.
  */
 import type { Command } from 'commander';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import { listActions, listReadyActions } from '../../server/faults/actions/actions.ts';
 import type { RuleState } from '../../server/faults/fault-plans.ts';
@@ -145,7 +145,7 @@ async function clear(id: string | undefined, options: FaultsOptions): Promise<Ex
   const response = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
   output.data(response);
-  if (!output.json) output.line(`Removed ${counted(response.cleared, 'rule')}.`);
+  if (!output.json) output.line(`Removed ${countText(response.cleared, 'rule')}.`);
   return exitCodes.pass;
 }
 

@@ -46,16 +46,16 @@ beforeAll(async () => {
     artifactId = await publish(server);
     await secondTenant(server);
   });
-  await exported(data, file);
+  await exportState(data, file);
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function exported(from: string, out: string) {
+function exportState(from: string, out: string) {
   return runCommand(['state', 'export', '--data', from, '--out', out]);
 }
 
-function imported(from: string, to: string) {
+function importState(from: string, to: string) {
   return runCommand(['state', 'import', from, '--data', to]);
 }
 
@@ -105,7 +105,7 @@ describe('fleetbed state export', () => {
   });
 
   it('prints what it wrote, and that the file contains secrets', async () => {
-    const { code, stdout } = await exported(data, at('again.sqlite'));
+    const { code, stdout } = await exportState(data, at('again.sqlite'));
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/again\.sqlite: tenants 2, rows \d+, artifact files 1\n/),
@@ -117,20 +117,20 @@ describe('fleetbed state export', () => {
     ['a folder that is not there', () => at('nowhere'), 'has no fleetbed data'],
     ['a folder of other files', () => folder, 'has no fleetbed data'],
   ])('refuses %s', async (_, from, said) => {
-    const { code, stderr } = await exported(from(), at('refused.sqlite'));
+    const { code, stderr } = await exportState(from(), at('refused.sqlite'));
     expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
     expect(existsSync(at('refused.sqlite'))).toBe(false);
   });
 
   it('refuses a folder whose server is running', async () => {
     await during(data, async () => {
-      const { code, stderr } = await exported(data, at('refused.sqlite'));
+      const { code, stderr } = await exportState(data, at('refused.sqlite'));
       expect([code, stderr]).toEqual([3, expect.stringContaining('in use by another process')]);
     });
   });
 
   it('refuses an unwritable target, and requires both options', async () => {
-    expect((await exported(data, at('no/folder/here.sqlite'))).code).toBe(3);
+    expect((await exportState(data, at('no/folder/here.sqlite'))).code).toBe(3);
     expect((await runCommand(['state', 'export', '--data', data])).code).toBe(2);
     expect((await runCommand(['state', 'export', '--out', file])).code).toBe(2);
   });
@@ -142,9 +142,9 @@ describe('fleetbed state export of a damaged folder', () => {
     const copy = copyOfData(name);
     damage(copy);
     const [out, fresh] = [at(`${name}.sqlite`), at(`${name}-fresh`)];
-    const exit = await exported(copy, out);
+    const exit = await exportState(copy, out);
     expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining('lost: ')]);
-    expect((await imported(out, fresh)).code).toBe(0);
+    expect((await importState(out, fresh)).code).toBe(0);
     return { stderr: exit.stderr, fresh };
   }
 
@@ -226,7 +226,7 @@ describe('fleetbed state export of a damaged folder', () => {
 describe('fleetbed state import', () => {
   it('restores tokens, tenants and artifacts in a new folder', async () => {
     const fresh = at('fresh');
-    const { code, stdout } = await imported(file, fresh);
+    const { code, stdout } = await importState(file, fresh);
     expect([code, stdout]).toEqual([0, expect.stringContaining('tenants 2')]);
     await during(fresh, async (server) => {
       const token = devices[1]?.token ?? '';
@@ -242,7 +242,7 @@ describe('fleetbed state import', () => {
   it('fills an empty folder with owner-only files', async () => {
     const fresh = at('empty');
     mkdirSync(fresh);
-    expect((await imported(file, fresh)).code).toBe(0);
+    expect((await importState(file, fresh)).code).toBe(0);
     const files = readdirSync(fresh, { recursive: true }).map((name) => join(fresh, String(name)));
     expect(files.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe('fleetbed state import', () => {
     const taken = at('taken');
     mkdirSync(taken);
     writeFileSync(join(taken, 'thesis.txt'), 'do not touch');
-    const { code, stderr } = await imported(file, taken);
+    const { code, stderr } = await importState(file, taken);
     expect([code, stderr]).toEqual([3, expect.stringContaining('is not empty')]);
     expect(readdirSync(taken)).toEqual(['thesis.txt']);
   });
@@ -290,7 +290,7 @@ describe('fleetbed state import', () => {
   ])('refuses a file that %s, and makes no folder', async (name, make, said) => {
     const path = at(`${name.replaceAll(' ', '-')}.sqlite`);
     make(path);
-    const { code, stderr } = await imported(path, at('never'));
+    const { code, stderr } = await importState(path, at('never'));
     expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
     expect(readdirSync(folder).filter((one) => one.startsWith('never'))).toEqual([]);
   });
@@ -301,8 +301,8 @@ describe('fleetbed state import', () => {
     await expect(during(half, async () => undefined)).rejects.toThrow('server.sqlite is missing');
     mkdirSync(at('whole.sqlite.draft'));
     writeFileSync(join(at('whole.sqlite.draft'), 'state.sqlite'), 'half');
-    expect((await exported(data, at('whole.sqlite'))).code).toBe(0);
-    expect((await imported(at('whole.sqlite'), at('whole'))).code).toBe(0);
+    expect((await exportState(data, at('whole.sqlite'))).code).toBe(0);
+    expect((await importState(at('whole.sqlite'), at('whole'))).code).toBe(0);
     const left = readdirSync(folder).filter((one) => one.startsWith('whole'));
     expect(left.toSorted()).toEqual(['whole', 'whole.sqlite']);
   });
@@ -310,7 +310,7 @@ describe('fleetbed state import', () => {
   it('leaves out rows that break a table constraint, and counts them', async () => {
     const path = at('doubled.sqlite');
     script('INSERT INTO auth_sets SELECT * FROM auth_sets')(path);
-    const { code, stderr } = await imported(path, at('doubled'));
+    const { code, stderr } = await importState(path, at('doubled'));
     expect([code, stderr]).toEqual([0, expect.stringContaining('left out: 3 rows')]);
   });
 });

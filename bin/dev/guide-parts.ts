@@ -38,13 +38,13 @@ export const guidePictures: Readonly<Record<string, () => string>> = {
 /** Returns the guide with its generated parts replaced. @throws Error when a marker is missing */
 export function guideWithParts(file: string, guide: string): string {
   return Object.entries(guideParts[file] ?? {}).reduce(
-    (text, [name, part]) => replaced(text, name, part()),
+    (text, [name, part]) => replacePart(text, name, part()),
     guide,
   );
 }
 
 /** Replaces the text between `<!-- name -->` and the next `<!-- end -->`. */
-function replaced(guide: string, name: string, text: string): string {
+function replacePart(guide: string, name: string, text: string): string {
   const start = `<!-- ${name} -->`;
   const from = guide.indexOf(start);
   const to = guide.indexOf('<!-- end -->', from);

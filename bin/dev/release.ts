@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../fixtures/base/clock.ts';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { ageOfResult } from './nightly/result.ts';
 import { nightlyNames } from './nightly/steps.ts';
 
@@ -83,7 +83,8 @@ function checksOf(
   return [
     {
       title: 'no change is uncommitted',
-      problem: changes && `commit or remove ${counted(changes.split('\n').length, 'changed file')}`,
+      problem:
+        changes && `commit or remove ${countText(changes.split('\n').length, 'changed file')}`,
     },
     {
       title: `the version ${version} has no tag`,

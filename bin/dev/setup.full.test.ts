@@ -296,7 +296,7 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
 
 describe('the search for field clients', { timeout: 60_000 }, () => {
   const programs = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
-  const unpacked = (name = '') => at('.fleetbed/field-clients', name);
+  const unpackedPath = (name = '') => at('.fleetbed/field-clients', name);
   /** An environment that hides all programs installed on the machine. */
   const search = (environment: NodeJS.ProcessEnv = {}) =>
     setUp(['--field-clients', '--required-in-ci'], { PATH: at('programs'), ...environment });
@@ -329,7 +329,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     expect(first.stderr).toMatch(
       /^set-up: unpacking Debian's mender-client, mender-connect, .*\n$/,
     );
-    expect(readdirSync(unpacked('usr/bin')).sort()).toEqual(programs.toSorted());
+    expect(readdirSync(unpackedPath('usr/bin')).sort()).toEqual(programs.toSorted());
     expect(readdirSync(at('.fleetbed'))).toEqual(['field-clients']);
     const [downloading, ...rest] = calls();
     expect(downloading).toMatch(
@@ -382,7 +382,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     const inCi = await search({ CI: 'true' });
     expect(inCi.code).toBe(1);
     expect(inCi.stderr).toMatch(/set-up: CI requires the field clients\n$/);
-    expect(existsSync(unpacked('usr'))).toBe(false);
+    expect(existsSync(unpackedPath('usr'))).toBe(false);
   });
 });
 

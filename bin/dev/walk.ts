@@ -132,7 +132,7 @@ class ResponseRecorder {
 }
 
 /** Creates a deployment, polls as the device, and returns the path parameters of its operations. */
-async function offered(server: TestServer, device: AcceptedDevice): Promise<PathNames> {
+async function offerUpdate(server: TestServer, device: AcceptedDevice): Promise<PathNames> {
   const id = await deploy(server, [device], { name: 'walk', update_control_map: {} });
   await nextRequests['POST v2'](server, device.token, board);
   return { id, deployment_id: id };
@@ -157,7 +157,7 @@ async function walkApi(opened: TestServer): Promise<void> {
       : [server.adminToken, device.token];
     const resourceCall = resourceCalls[row.id as keyof typeof resourceCalls];
     const parameters = isForDevices
-      ? await offered(server, device)
+      ? await offerUpdate(server, device)
       : ((await resourceCall?.make?.(server, round)) ?? {});
     const right = { ...bodies[row.id as keyof typeof bodies], ...resourceCall?.call?.(parameters) };
     const call = (given: TestCall): Promise<TestResponse> =>

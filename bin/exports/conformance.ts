@@ -18,7 +18,7 @@ import { defaultsOf } from '../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../fixtures/base/random.ts';
 import { checkedInput } from '../../server/control/embedding/checked-input.ts';
 import { conformanceFormats } from '../commands/conform/report-formats.ts';
-import { rendered } from '../options/reports.ts';
+import { renderRun } from '../options/reports.ts';
 
 export {
   type CaseListing,
@@ -115,5 +115,5 @@ export function renderConformance(
   format: 'text' | 'json' | 'junit' | 'html',
 ): string {
   const text = { format: 'text', render: () => conformanceReport(result) };
-  return rendered([text, ...conformanceFormats], format, { result });
+  return renderRun([text, ...conformanceFormats], format, { result });
 }

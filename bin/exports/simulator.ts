@@ -17,7 +17,7 @@ import { type PlanInput, planOf } from '../../simulator/plan/plan.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
 import { judgeFor } from '../commands/simulate/checks.ts';
 import { fleetFormats } from '../options/fleet-formats.ts';
-import { rendered } from '../options/reports.ts';
+import { renderRun } from '../options/reports.ts';
 import { packageVersion } from '../output/version.ts';
 
 export { BehaviourFileError } from '../../simulator/behaviours/behaviour-file.ts';
@@ -96,5 +96,5 @@ export function renderFleet(
   result: FleetResult,
   format: 'text' | 'json' | 'junit' | 'html' | 'csv',
 ): string {
-  return rendered([{ format: 'text', render: fleetReport }, ...fleetFormats], format, result);
+  return renderRun([{ format: 'text', render: fleetReport }, ...fleetFormats], format, result);
 }

@@ -77,7 +77,7 @@ function gaps(times: readonly number[]): number[] {
   return times.slice(1).map((time, before) => time - (times[before] ?? 0));
 }
 
-function refused(behaviour: string): JournaledRequest[] {
+function refusedRequests(behaviour: string): JournaledRequest[] {
   return fleet
     .responsesTo(behaviour)
     .filter(({ operation, status }) => operation !== 'post-auth-request' && status === 401);
@@ -91,18 +91,18 @@ describe('a server during a day and a night', () => {
       expect(gap).toBeGreaterThan(0.6 * TOKEN_HOURS * HOUR_MS);
       expect(gap).toBeLessThan(TOKEN_HOURS * HOUR_MS);
     }
-    expect(refused('steady')).toEqual([]);
+    expect(refusedRequests('steady')).toEqual([]);
     const [, , slow] = gaps(tokenTimes('slow'));
     expect(Math.abs((slow ?? 0) - (steady[1] ?? 0))).toBeGreaterThan(MINUTE_MS);
   });
 
   it('renews the token of a device with an old clock after a 401', async () => {
-    const refusals = refused('clock-skew');
+    const refusals = refusedRequests('clock-skew');
     expect(refusals.length).toBeGreaterThan(6);
     const responses = fleet.responsesTo('clock-skew');
     const first = responses.findIndex(({ at }) => at === refusals[0]?.at);
     expect(responses[first + 1]).toMatchObject({ operation: 'post-auth-request', status: 200 });
-    expect((await fleet.recorded())['clock-skew']).toBe('success');
+    expect((await fleet.recordedStatuses())['clock-skew']).toBe('success');
   });
 
   it('answers 401 to a device that never renews its token', () => {
@@ -125,11 +125,11 @@ describe('a server during a day and a night', () => {
     );
     // The last request before five o'clock may be answered a little later.
     expect(hours.filter((hour) => hour > 5 && hour < 22)).toEqual([]);
-    expect((await fleet.recorded())['night-only']).toBe('success');
+    expect((await fleet.recordedStatuses())['night-only']).toBe('success');
   });
 
   it('waits without a limit for a hanging download and for silent devices', async () => {
-    expect(await fleet.recorded()).toMatchObject({
+    expect(await fleet.recordedStatuses()).toMatchObject({
       steady: 'success',
       slow: 'success',
       'hang-while-downloading': 'success',

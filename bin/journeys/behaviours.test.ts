@@ -106,7 +106,7 @@ function success(before: readonly string[] = []): string[] {
 describe('a fleet with every behaviour', () => {
   it('has for each device the outcome that its behaviour expects of a good server', async () => {
     expect(Object.keys(recorded)).toEqual([...behaviours.keys()]);
-    expect(await fleet.recorded()).toEqual(recorded);
+    expect(await fleet.recordedStatuses()).toEqual(recorded);
   });
 
   it('agrees with the server in every detail, whatever its devices do', () => {

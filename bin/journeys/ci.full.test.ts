@@ -84,12 +84,13 @@ async function runAction(given: Readonly<Record<string, string>>) {
     if (output !== undefined) return outputs()[output] ?? '';
     throw new Error(`the test does not know the expression ${expression}`);
   };
-  const filled = (text: string) => text.replace(/\$\{\{ *(.*?) *\}\}/g, (_, each) => value(each));
+  const fillExpressions = (text: string) =>
+    text.replace(/\$\{\{ *(.*?) *\}\}/g, (_, each) => value(each));
   let log = '';
   let code: number | null = 0;
   for (const { run, env = {} } of action.runs.steps) {
     if (run === undefined || code !== 0) continue;
-    const own = Object.entries(env).map(([name, text]) => [name, filled(text)]);
+    const own = Object.entries(env).map(([name, text]) => [name, fillExpressions(text)]);
     const step = await shell(run, folder, { ...files, ...Object.fromEntries(own) });
     log += step.log;
     code = step.code;

@@ -119,7 +119,7 @@ async function socket({ ready, id: deviceId } = connected) {
       received.push(message);
       wake();
     },
-    closed: () => wake(),
+    onClose: () => wake(),
   });
   const next = async (): Promise<ConnectMessage> => {
     for (;;) {

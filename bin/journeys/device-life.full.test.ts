@@ -15,7 +15,7 @@ async function start(): Promise<FleetOnTestbed> {
 }
 
 /** Returns a predicate: this many updates have ended, and `after` returns true. */
-function ended(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
+function haveEnded(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
   return (events: readonly FleetEvent[]): boolean => {
     const last = events.at(-1);
     const isWorthLooking = last?.kind === 'update' || last?.kind === 'exchange';
@@ -50,7 +50,7 @@ describe('a server that limits its rate', () => {
     expect(steady).toBeLessThanOrEqual(5);
     expect(ignores).toBeGreaterThan(2 * Math.max(1, steady));
     expect(floods).toBeGreaterThan(0);
-    expect(await fleet.recorded()).toEqual({
+    expect(await fleet.recordedStatuses()).toEqual({
       steady: 'success',
       'ignores-429': 'success',
       floods: 'success',
@@ -65,7 +65,7 @@ describe('the persistent connection of a device', () => {
     const fleet = await start();
     const openedOf = (events: readonly FleetEvent[]) =>
       events.flatMap((event) => (event.kind === 'socket-opened' ? [event.device] : []));
-    const isOver = ended(2, (events) => openedOf(events).length >= 9);
+    const isOver = haveEnded(2, (events) => openedOf(events).length >= 9);
     const json = { name: 'to all', artifact_name: release, all_devices: true };
     let deploying: Promise<unknown> | undefined;
     const result = await fleet.run({
@@ -121,7 +121,7 @@ describe('the share of an artifact that a cohort downloads', () => {
         behaviours: ['failing-install'],
         behaviourParameters: { 'failing-install': quick },
         download,
-        endsWhen: ended(1, (events) => events.at(-1)?.kind === 'exchange'),
+        endsWhen: haveEnded(1, (events) => events.at(-1)?.kind === 'exchange'),
         durationMs: 10_000,
       });
       const files = fleet.testbed.journal.list({ operation: 'download-artifact' });
@@ -151,10 +151,10 @@ describe('a download that breaks off', () => {
     await fleet.run({
       behaviours: ['steady'],
       behaviourParameters: { steady: quick },
-      endsWhen: ended(1),
+      endsWhen: haveEnded(1),
       durationMs: 15_000,
     });
-    expect(await fleet.recorded()).toEqual({ steady: 'success' });
+    expect(await fleet.recordedStatuses()).toEqual({ steady: 'success' });
     const files = fleet.testbed.journal.list(match);
     expect(files.map(({ status }) => status)).toEqual([200, 206, 206, 206]);
   });
@@ -175,10 +175,10 @@ describe('a download that breaks off', () => {
     const result = await fleet.run({
       behaviours: ['steady'],
       behaviourParameters: { steady: quick },
-      endsWhen: ended(1),
+      endsWhen: haveEnded(1),
       durationMs: 15_000,
     });
-    expect(await fleet.recorded()).toEqual({ steady: 'success' });
+    expect(await fleet.recordedStatuses()).toEqual({ steady: 'success' });
     expect(result.errors.map(({ cause }) => cause)).toContain('download/changed');
     const files = fleet.testbed.journal.list(match);
     expect(files.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -198,7 +198,7 @@ describe('an update control map', () => {
       behaviours: ['steady'],
       behaviourParameters: { steady: quick },
       deploy: undefined,
-      endsWhen: ended(1),
+      endsWhen: haveEnded(1),
       durationMs: 15_000,
     });
     const accepted = await journal.await({ operation: 'put-attributes', status: '200' });

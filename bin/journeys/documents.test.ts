@@ -7,7 +7,7 @@ import { guideParts, guidePictures, guideWithParts } from '../dev/guide-parts.ts
 import { loadOptions } from '../options/subcommands.ts';
 import { commands, programFor } from '../program.ts';
 import {
-  abridged,
+  abridgeOutput,
   type DocumentStage,
   documents,
   isDemo,
@@ -144,7 +144,9 @@ describe('the outputs shown in documents', () => {
       expect(marked.length, 'each right after a block of sh').toBe(all.length);
       const printed: string[] = [];
       for (const { script, output } of outputs) {
-        printed.push(abridged((await stage?.produce(script, DOCUMENT_MAX_MS / 2)) ?? '', output));
+        printed.push(
+          abridgeOutput((await stage?.produce(script, DOCUMENT_MAX_MS / 2)) ?? '', output),
+        );
       }
       if (isWriting) {
         // From the last output to the first, so that the positions of earlier outputs remain valid.
@@ -165,11 +167,13 @@ describe('the outputs shown in documents', () => {
     const line = (text: string) => withoutChangingValues(text);
     expect(line('64 cases in 5.5 s: 1 fail')).toBe(line('64 cases in 17 s: 1 fail'));
     expect(line('64 cases in 5.5 s: 1 fail')).not.toBe(line('64 cases in 5.5 s: 2 fail'));
-    expect(abridged('a\n\nb\nc\n', '...\nb\nc\n')).toBe('...\nb\nc\n');
-    expect(abridged('a\nb\nc\nd\n', 'a\n...\nd\n')).toBe('a\n...\nd\n');
-    expect(abridged('a\nx\nc\ne\n', 'a\n...\nd\n')).toBe('a\n...\ne\n');
-    expect(abridged('a\n', 'a\n...\nd\n')).toBe('a\n...\n');
-    expect(abridged('a\nb\nc 1 s\nd\ne\n', '...\nc 2 s\nd\n...\n')).toBe('...\nc 1 s\nd\n...\n');
+    expect(abridgeOutput('a\n\nb\nc\n', '...\nb\nc\n')).toBe('...\nb\nc\n');
+    expect(abridgeOutput('a\nb\nc\nd\n', 'a\n...\nd\n')).toBe('a\n...\nd\n');
+    expect(abridgeOutput('a\nx\nc\ne\n', 'a\n...\nd\n')).toBe('a\n...\ne\n');
+    expect(abridgeOutput('a\n', 'a\n...\nd\n')).toBe('a\n...\n');
+    expect(abridgeOutput('a\nb\nc 1 s\nd\ne\n', '...\nc 2 s\nd\n...\n')).toBe(
+      '...\nc 1 s\nd\n...\n',
+    );
   });
 });
 

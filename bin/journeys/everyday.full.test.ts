@@ -48,7 +48,7 @@ async function run(args: string) {
 }
 
 /** Returns the sentence of a command that is refused with one line. */
-async function refused(args: string, exitCode: number): Promise<string> {
+async function refusalOf(args: string, exitCode: number): Promise<string> {
   const { code, stdout, stderr } = await runCommand(args.split(' '), environment);
   expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([exitCode, '', 1]);
   return stderr;
@@ -62,11 +62,13 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
       const idData = JSON.stringify({ mac, key: device.publicKeyPem.slice(-40) });
       await authenticate(server, { ...device, ...(mac === 'twin' && { idData }) });
     }
-    const miss = await refused('accept 02:00:00:00:00:0', 1);
+    const miss = await refusalOf('accept 02:00:00:00:00:0', 1);
     expect(miss).toContain('value 02:00:00:00:00:0; nearest: 02:00:00:00:00:01');
-    expect(await refused('accept twin', 1)).toMatch(/2 devices have .* twin; name one by its ID: /);
+    expect(await refusalOf('accept twin', 1)).toMatch(
+      /2 devices have .* twin; name one by its ID: /,
+    );
     const nobody = 'deploy package.json --device-type board --type script';
-    expect(await refused(nobody, 1)).toContain('there is no accepted device');
+    expect(await refusalOf(nobody, 1)).toContain('there is no accepted device');
     const one = await run('accept 02:00:00:00:00:01');
     expect(one).toEqual([
       0,
@@ -86,11 +88,11 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     expect(deployed.json()).toMatchObject({ name: 'motd', artifact_name: 'motd', device_count: 1 });
     const again = await runCommand(`${args} /etc --name again`.split(' '), environment);
     expect([again.code, again.stderr]).toEqual([0, 'motd is already on the server.\n']);
-    expect(await refused(`${args} /opt`, 1)).toContain('with other content');
+    expect(await refusalOf(`${args} /opt`, 1)).toContain('with other content');
     const asScript = `deploy ${file} --device-type board --type script`;
-    expect(await refused(asScript, 1)).toContain('with other content');
+    expect(await refusalOf(asScript, 1)).toContain('with other content');
     writeFileSync(file, 'other\n');
-    expect(await refused(`${args} /etc`, 1)).toContain('with other content');
+    expect(await refusalOf(`${args} /etc`, 1)).toContain('with other content');
   });
 
   it('upload an artifact once, and deploy it to all devices', async () => {
@@ -111,7 +113,7 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     const again = await runCommand(['deploy', path, '--name', 'again'], environment);
     expect([again.code, again.stderr]).toEqual([0, 'release-2 is already on the server.\n']);
     writeFileSync(path, artifact.subarray(0, 3000));
-    expect(await refused(`deploy ${path}`, 3)).toContain('is not a valid artifact');
+    expect(await refusalOf(`deploy ${path}`, 3)).toContain('is not a valid artifact');
   });
 
   it('say which payload of an artifact is stored without being read', async () => {
@@ -132,7 +134,7 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
       path,
       await malformedArtifact(compressedArtifact('wide.tar.zst', 'data.tar.zst')),
     );
-    expect(await refused(`deploy ${path}`, 3)).toContain('its zstd compression cannot be read');
+    expect(await refusalOf(`deploy ${path}`, 3)).toContain('its zstd compression cannot be read');
   });
 
   it.each([
@@ -186,7 +188,7 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     ['devices --email other@example.com', 'name a user with --password', 2],
     ['devices --url http://127.0.0.1:2 --token t', 'nothing listens there; check --url', 3],
   ])('refuse the command line `fleetbed %s`', async (args, sentence, exitCode) => {
-    expect(await refused(args, exitCode)).toContain(sentence);
+    expect(await refusalOf(args, exitCode)).toContain(sentence);
   });
 });
 
@@ -201,7 +203,7 @@ describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () =
       expect.stringMatching(/^2027-08-25T00:00:00\.000Z {2}frozen, [\d.]+ days ahead\n$/),
     ]);
     expect(await json('clock resume')).toMatchObject({ mode: 'shifted', rate: 1 });
-    expect(await refused('clock --until 2020-01-01', 1)).toContain('is in the past');
+    expect(await refusalOf('clock --until 2020-01-01', 1)).toContain('is in the past');
     expect(await json('clock reset')).toMatchObject({ mode: 'base' });
   });
 
@@ -210,16 +212,16 @@ describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () =
     expect(await run('snapshot save before')).toEqual([0, 'before is saved.\n']);
     expect(await run('reset')).toEqual([0, 'The server is in its start state.\n']);
     expect(await run('devices')).toEqual([0, 'There are no devices.\n']);
-    expect(await refused('snapshot restore befor', 1)).toContain('the snapshot is before');
+    expect(await refusalOf('snapshot restore befor', 1)).toContain('the snapshot is before');
     expect(await run('snapshot restore before')).toEqual([0, 'before is restored.\n']);
-    expect(await refused('reset --device twim', 1)).toContain('nearest: twin');
+    expect(await refusalOf('reset --device twim', 1)).toContain('nearest: twin');
     expect(await run('reset --device 02:00:00:00:00:01')).toEqual([
       0,
       '02:00:00:00:00:01 is removed, as the start state does not contain it.\n',
     ]);
     expect((await run('snapshot list'))[1]).toMatch(/^\S+Z {2}before\n$/);
     expect(await run('snapshot delete before')).toEqual([0, 'before is deleted.\n']);
-    expect(await refused('snapshot delete before', 1)).toContain('there are no snapshots');
+    expect(await refusalOf('snapshot delete before', 1)).toContain('there are no snapshots');
   });
 
   it.each([
@@ -229,6 +231,6 @@ describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () =
     ['snapshot save a/b', 'must be 1 to 100 letters'],
     ['reset --tenant', 'argument missing'],
   ])('refuse the command line `fleetbed %s`', async (args, sentence) => {
-    expect(await refused(args, 2)).toContain(sentence);
+    expect(await refusalOf(args, 2)).toContain(sentence);
   });
 });

@@ -155,11 +155,13 @@ describe('a reconnect storm', () => {
 
   const lost = (event: FleetEvent): boolean =>
     event.kind === 'socket-closed' && event.cause === 'cut';
-  const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
+  const isSocketOpening = (event: FleetEvent): boolean => event.kind === 'socket-opened';
 
   function later(run: VirtualRun): FleetEvent[] {
     const startedMs = Date.parse(run.result.startedAt);
-    return run.events.filter((event) => opened(event) && event.atMs >= startedMs + MINUTE_MS);
+    return run.events.filter(
+      (event) => isSocketOpening(event) && event.atMs >= startedMs + MINUTE_MS,
+    );
   }
 
   it('closes all sockets at once, and all reconnect at random within the window', {
@@ -170,7 +172,7 @@ describe('a reconnect storm', () => {
     expect(losses).toHaveLength(12);
     expect(Math.max(...losses) - Math.min(...losses)).toBeLessThan(200);
     expect(new Set(later(run).map(({ device }) => device)).size).toBe(12);
-    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    const returns = moments(run, isSocketOpening).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
     expect(Math.max(...returns)).toBeLessThan(71_000);
     expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
@@ -183,14 +185,14 @@ describe('a reconnect storm', () => {
   it('reconnects all devices at once without jitter', { timeout: RUN_MAX_MS }, async () => {
     const incident = { ...storm, withinMs: 10_000, jitter: false };
     const run = await runFleet({ ...connected, incidents: [incident] });
-    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    const returns = moments(run, isSocketOpening).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
     for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
   });
 
   it('reconnects each device by back-off without a window', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ ...connected, incidents: [storm] });
-    const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
+    const returns = moments(run, isSocketOpening).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
     expect(Math.max(...returns)).toBeLessThan(MINUTE_MS + 1500);
     expect(new Set(returns).size).toBeGreaterThan(2);
@@ -355,14 +357,14 @@ describe('a comparison of back-offs', () => {
 });
 
 describe('a simulated network with latency and loss', () => {
-  const opened = (event: FleetEvent): boolean => event.kind === 'socket-opened';
+  const isSocketOpening = (event: FleetEvent): boolean => event.kind === 'socket-opened';
   const plan = { connect: true, durationMs: MINUTE_MS, devices: 4 } as const;
 
   it('delays WebSockets by a round trip, like requests', { timeout: RUN_MAX_MS }, async () => {
     const firstAfterToken = async (latencyMs: number): Promise<number> => {
       const run = await runFleet({ ...plan, network: { latencyMs } });
       const [granted = 0] = moments(run, (event) => authRequests(event) && !isRefused(event));
-      const [first = 0] = moments(run, opened);
+      const [first = 0] = moments(run, isSocketOpening);
       return first - granted;
     };
     expect(await firstAfterToken(0)).toBeLessThan(300);
@@ -383,7 +385,7 @@ describe('a simulated network with latency and loss', () => {
       ({ operation, cause }) => operation === 'connect' && cause === 'transport/NETWORK_LOSS',
     );
     expect(lost?.count).toBeGreaterThan(0);
-    expect(moments(run, opened).length).toBeGreaterThan(0);
+    expect(moments(run, isSocketOpening).length).toBeGreaterThan(0);
     expect((await lossy()).events).toEqual(run.events);
   });
 });

@@ -12,7 +12,7 @@ import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type CommandEnd, startCommand } from '../testing/built-command.ts';
 import {
-  abridged,
+  abridgeOutput,
   projectFolder,
   shownOutputs,
   withoutChangingValues,
@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, BLOCK_MAX_MS);
 
 afterAll(async () => {
-  for (const shell of shells) await ended(shell, 'SIGKILL');
+  for (const shell of shells) await endTerminal(shell, 'SIGKILL');
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }, BLOCK_MAX_MS * 2);
 
@@ -70,7 +70,7 @@ function paste(script: string, cwd: string) {
 /**
  * Ends a terminal and all processes in it, unless it has ended by itself; returns its exit code.
  */
-async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+async function endTerminal(shell: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (shell.exitCode !== null || shell.signalCode !== null) return shell.exitCode;
   const exit = once(shell, 'exit');
   process.kill(-(shell.pid ?? 0), signal);
@@ -81,7 +81,7 @@ async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 /** Pastes a block and returns the text that its terminal shows, without messages of npm. */
 async function shownBy(script: string, cwd: string, limitMs: number): Promise<string> {
   const shell = paste(`exec 2>&1\n${script}`, cwd);
-  const late = systemClock.after(limitMs, () => ended(shell, 'SIGKILL'));
+  const late = systemClock.after(limitMs, () => endTerminal(shell, 'SIGKILL'));
   const output = await text(shell.stdout);
   late.cancel();
   return output.replace(/^npm (notice|warn).*\n/gm, '');
@@ -103,10 +103,10 @@ async function runQuickStarts(cwd: string): Promise<void> {
   for (const { script, output } of quickStarts) {
     const printed = await shownBy(script, cwd, BLOCK_MAX_MS);
     expect
-      .soft(withoutChangingValues(abridged(printed, output)), printed)
+      .soft(withoutChangingValues(abridgeOutput(printed, output)), printed)
       .toBe(withoutChangingValues(output));
   }
-  await ended(terminal, 'SIGINT');
+  await endTerminal(terminal, 'SIGINT');
   await expect(fetch('http://127.0.0.1:8080/')).rejects.toThrow();
 }
 
@@ -126,7 +126,7 @@ describe('the README commands in a fresh clone', () => {
   it('install, build and run the demo', { timeout: SET_UP_MAX_MS }, async () => {
     const { script = '', output = '' } = demo ?? {};
     const printed = await shownBy(script, join(folder, 'fleetbed'), SET_UP_MAX_MS);
-    expect(withoutChangingValues(abridged(printed, output)), printed).toBe(
+    expect(withoutChangingValues(abridgeOutput(printed, output)), printed).toBe(
       withoutChangingValues(output),
     );
   });

@@ -63,7 +63,7 @@ function optionOf(row: ShownRow, parse: OptionParser | undefined): Option {
   }
   const option = new Option(flag, help);
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
-  if ('of' in cli && cli.kind === 'choices') option.choices(cli.of as readonly string[]);
+  if ('values' in cli && cli.kind === 'choices') option.choices(cli.values as readonly string[]);
   if (defaultValue && !defaultValue.isOmittedFromHelp)
     option.default(defaultValue.value, defaultValue.text);
   if (conflicts) option.conflicts([...conflicts]);

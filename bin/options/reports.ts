@@ -58,7 +58,7 @@ export async function writeReports<Run>(
 }
 
 /** Returns a run in a format. @throws RangeError for an unknown format */
-export function rendered<Run>(
+export function renderRun<Run>(
   formats: readonly ReportFormat<Run>[],
   wanted: string,
   run: Run,

@@ -43,7 +43,7 @@ export class SecretOption extends Option {
   }
 
   /** Makes the option required; the error for a missing value names the option and its variable. */
-  needed(): this {
+  makeRequired(): this {
     this.isNeeded = true;
     return this;
   }

@@ -2,7 +2,7 @@
  * The result of a run for a CI server: a summary in Markdown for the page of a job, and
  * annotations in the format of GitHub's workflow commands.
  */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 
 /** The outcome of a run in the format that CI servers show. */
@@ -80,7 +80,7 @@ function ciAnnotations({ title, findings }: CiSummary): string {
     const those = findings.filter((finding) => finding.level === level);
     const fits = those.length <= ANNOTATIONS_MAX;
     const annotations = those.slice(0, fits ? ANNOTATIONS_MAX : ANNOTATIONS_MAX - 1);
-    const rest = counted(those.length - annotations.length, `more ${level}`);
+    const rest = countText(those.length - annotations.length, `more ${level}`);
     return [
       ...annotations.map(({ subject, sentence }) => command(level, subject, sentence)),
       ...(fits ? [] : [command(level, title, `${rest} in the report`)]),
@@ -106,11 +106,11 @@ function codeOf(text: string): string {
 
 /** Returns a workflow command, in which some characters are escaped. */
 function command(level: CiFinding['level'], title: string, message: string): string {
-  const property = escaped(title).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  return `::${level} title=${property}::${escaped(message)}`;
+  const property = escapePercent(title).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${level} title=${property}::${escapePercent(message)}`;
 }
 
-function escaped(text: string): string {
+function escapePercent(text: string): string {
   return oneLine(text).replaceAll('%', '%25');
 }
 

@@ -8,7 +8,7 @@ import { createOutput } from './output.ts';
 const CLEAR = '\r\u001b[K';
 
 /** Returns the final text of a terminal, including the lines that scrolled out of view. */
-function seen(written: string): readonly string[] {
+function finalLines(written: string): readonly string[] {
   return written
     .replaceAll('\r\n', '\n')
     .split('\n')
@@ -34,12 +34,12 @@ describe('a live line on a terminal', () => {
         live.live?.('1 of 3');
         live.live?.('2 of 3');
         live.progress('a word');
-        expect(seen(written())).toEqual(['a word', '2 of 3']);
+        expect(finalLines(written())).toEqual(['a word', '2 of 3']);
         live.line('a result');
       },
       stream,
     );
-    expect(seen(written())).toEqual(['a word', 'a result', '']);
+    expect(finalLines(written())).toEqual(['a word', 'a result', '']);
   });
 
   it('is removed when the run fails', async () => {
@@ -53,7 +53,7 @@ describe('a live line on a terminal', () => {
       stream,
     );
     await expect(failing).rejects.toThrow('no');
-    expect(seen(written())).toEqual(['']);
+    expect(finalLines(written())).toEqual(['']);
     expect(process.listeners('exit').map(({ name }) => name)).not.toContain('clear');
   });
 
@@ -63,7 +63,7 @@ describe('a live line on a terminal', () => {
       output,
       async (live) => {
         live.live?.(`\u001b[31m${'x'.repeat(50)}`);
-        const line = seen(written()).at(-1) ?? '';
+        const line = finalLines(written()).at(-1) ?? '';
         expect(line.length).toBeLessThan(40);
         expect(line).not.toContain('\u001b');
       },
@@ -96,15 +96,15 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
     expect(code).toBe(0);
     const [, first = ''] = written.split(CLEAR);
     expect(first).toMatch(/^suite: 1 of \d+ cases, 0 unsuccessful; errors\//);
-    expect(seen(written).join('\n')).not.toContain('suite:');
-    expect(seen(written).join('\n')).toContain('cases passed');
+    expect(finalLines(written).join('\n')).not.toContain('suite:');
+    expect(finalLines(written).join('\n')).toContain('cases passed');
   });
 
   it('removes the live line after Ctrl-C, and prints the summary', async () => {
     const keys = [['suite: 3 of', CTRL_C]] as const;
     const { code, written } = await onTerminal([...args(), '--jobs', '1'], { ...wide, keys });
     expect(code).toBe(130);
-    const lines = seen(written);
+    const lines = finalLines(written);
     expect(lines.filter((line) => / of \d+ cases, /.test(line))).toEqual([]);
     expect(lines.join('\n')).toContain('interrupted');
     expect(lines.at(-1)).toBe('');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createOutput } from './output.ts';
 
-function recorded(json: boolean) {
+function recordOutput(json: boolean) {
   const written = { stdout: '', stderr: '' };
   const output = createOutput(json, {
     stdout: { write: (text) => (written.stdout += text) },
@@ -12,7 +12,7 @@ function recorded(json: boolean) {
 
 describe('the output of a command', () => {
   it('is only JSON on standard output in JSON mode', () => {
-    const { output, written } = recorded(true);
+    const { output, written } = recordOutput(true);
     output.line('for people');
     output.progress('going on');
     output.data({ verdict: 'pass' });
@@ -21,7 +21,7 @@ describe('the output of a command', () => {
   });
 
   it('is JSON without control characters and with the same meaning', () => {
-    const { output, written } = recorded(true);
+    const { output, written } = recordOutput(true);
     const text = 'a\x1b\x7f\x9b2J\u0085\u2028\u202e\u2066\ud800b\u{e0041}\ufeff機 😀 ü';
     output.data({ [text]: text });
     const [line = ''] = written.stdout.split('\n');
@@ -31,7 +31,7 @@ describe('the output of a command', () => {
   });
 
   it('is the result without JSON on standard output by default', () => {
-    const { output, written } = recorded(false);
+    const { output, written } = recordOutput(false);
     output.data({ verdict: 'pass' });
     output.progress('going on');
     output.line('for people');
@@ -39,7 +39,7 @@ describe('the output of a command', () => {
   });
 
   it('contains no unescaped control characters of other programs', () => {
-    const { output, written } = recorded(false);
+    const { output, written } = recordOutput(false);
     output.line('a\x1b[31mb\nnext');
     output.progress('good\rbad');
     expect(written).toEqual({ stdout: 'a\\u{1b}[31mb\nnext\n', stderr: 'good\\u{d}bad\n' });

@@ -98,7 +98,7 @@ export async function callControl(
     const sentence = `${controlUrl} does not answer; check --control-url and that the server is running.`;
     throw new CommandError(sentence, exitCodes.setUp, cause);
   });
-  const body = isEndless ? response : bounded(controlUrl, response);
+  const body = isEndless ? response : limitBody(controlUrl, response);
   if (expected.includes(body.status)) return { status: body.status, body };
   throw new CommandError(await refusalOf(controlUrl, body), exitCodeOf(body.status));
 }
@@ -129,7 +129,7 @@ export async function callControlForTenant(
 }
 
 /** Limits the response body to `ANSWER_MAX_BYTES`, counted after decompression. */
-function bounded(url: string, response: Response): Response {
+function limitBody(url: string, response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({

@@ -1,6 +1,6 @@
 /** Reads fault plans from files, and formats the warning about planned faults that never fired. */
 
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { readPlan } from '../../server/faults/plan-text.ts';
 import type { FaultRule } from '../../server/faults/rule.ts';
@@ -12,7 +12,7 @@ import { readNamedFile } from '../output/files.ts';
 export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
   return unfired.map(({ id, act, step, matched }) => {
     const location = step === undefined ? id : `${id}, step ${step}`;
-    return `the planned fault ${location} (${act}) never fired; its rule matched ${counted(matched, 'request')}`;
+    return `the planned fault ${location} (${act}) never fired; its rule matched ${countText(matched, 'request')}`;
   });
 }
 

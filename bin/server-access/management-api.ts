@@ -66,7 +66,7 @@ export class ManagementApi {
       return await this.#client.call(id, ...call);
     } catch (error) {
       if (!(error instanceof AdminRefusal)) throw error;
-      throw refused(this.#options, error);
+      throw refusalError(this.#options, error);
     }
   };
 
@@ -97,7 +97,7 @@ export class ManagementApi {
       await this.#client.call('count-devices');
     } catch (error) {
       if (!(error instanceof AdminRefusal)) throw error;
-      if (error.status !== 401 || password === '') throw refused(this.#options, error);
+      if (error.status !== 401 || password === '') throw refusalError(this.#options, error);
       this.#token = await login(this.#options, this.#fetch, { email, password });
       this.#client = adminClient(this.#options.url, this.#token, this.#fetch);
     }
@@ -142,7 +142,7 @@ async function login(
   throw new CommandError(sentence, exitCodes.setUp);
 }
 
-function refused({ url }: ServerAccess, refusal: AdminRefusal): CommandError {
+function refusalError({ url }: ServerAccess, refusal: AdminRefusal): CommandError {
   const { status, requestId } = refusal;
   const sentence = printable(`${url}: ${refusal.message}`, SENTENCE_MAX_CHARACTERS);
   if (status === 401) {

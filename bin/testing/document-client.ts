@@ -62,7 +62,7 @@ export class DocumentClient {
 
   /** IDs of the operations that need a secret. */
   get protectedIds(): readonly string[] {
-    return this.operationIds.filter((id) => this.#placed(id).operation.security.length > 0);
+    return this.operationIds.filter((id) => this.#operationFor(id).operation.security.length > 0);
   }
 
   /** Calls an operation; the response must be a success. */
@@ -75,7 +75,7 @@ export class DocumentClient {
 
   /** Calls an operation; the response may be a refusal. */
   async send(id: string, call: DocumentCall = {}): Promise<CheckedResponse> {
-    const placed = this.#placed(id);
+    const placed = this.#operationFor(id);
     const { url, headers } = this.#requestOf(placed, call);
     const body = this.#bodyOf(placed, call, headers);
     const response = await fetch(url, { method: placed.method, headers, body, redirect: 'manual' });
@@ -91,17 +91,17 @@ export class DocumentClient {
 
   /** Calls an operation with its required parameters and a wrong secret. */
   sendUnauthorized(id: string): Promise<CheckedResponse> {
-    const { parameters = [] } = this.#placed(id).operation;
-    const required = (location: string) =>
+    const { parameters = [] } = this.#operationFor(id).operation;
+    const requiredIn = (location: string) =>
       Object.fromEntries(
         parameters.flatMap(({ name, in: parameterIn, required: isRequired }) =>
           parameterIn === location && isRequired ? [[name, 'x']] : [],
         ),
       );
     const parameterNames = {
-      path: required('path'),
-      query: required('query'),
-      headers: required('header'),
+      path: requiredIn('path'),
+      query: requiredIn('query'),
+      headers: requiredIn('header'),
     };
     return this.send(id, { ...parameterNames, secret: 'eA==' });
   }
@@ -109,7 +109,7 @@ export class DocumentClient {
   /** Calls an operation by a link that another response contained. */
   followLink(id: string, uri: string, call: DocumentCall = {}): Promise<CheckedResponse> {
     const { pathname, searchParams } = new URL(uri);
-    const steps = this.#placed(id).path.split('/');
+    const steps = this.#operationFor(id).path.split('/');
     const segments = pathname.split('/').map(decodeURIComponent);
     const path = steps.flatMap((step, at) => {
       const [, name] = /^\{(\w+)\}$/.exec(step) ?? [];
@@ -124,7 +124,7 @@ export class DocumentClient {
 
   /** Reads the first event of a stream. */
   async firstEvent(id: string, call: DocumentCall = {}): Promise<string> {
-    const placed = this.#placed(id);
+    const placed = this.#operationFor(id);
     const { url, headers } = this.#requestOf(placed, call);
     const response = await fetch(url, { headers });
     let text = '';
@@ -138,7 +138,7 @@ export class DocumentClient {
 
   /** Opens a WebSocket at the path that the document gives for the operation. */
   async connect(id: string, call: DocumentCall = {}): Promise<WebSocket> {
-    const placed = this.#placed(id);
+    const placed = this.#operationFor(id);
     const { url, headers } = this.#requestOf(placed, call);
     const socket = new WebSocket(url.replace(/^http/, 'ws'), {
       headers: Object.fromEntries(headers),
@@ -158,10 +158,10 @@ export class DocumentClient {
 
   /** Checks a response that another client got; problems name the operation. */
   record(id: string, response: Pick<Response, 'status' | 'headers'>, text: string): void {
-    this.#check(this.#placed(id), response, text);
+    this.#check(this.#operationFor(id), response, text);
   }
 
-  #placed(id: string): PlacedOperation {
+  #operationFor(id: string): PlacedOperation {
     const placed = this.#operations.get(id);
     if (!placed) throw new Error(`the document has no operation ${id}`);
     return placed;

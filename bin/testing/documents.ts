@@ -75,7 +75,7 @@ export async function openStage(): Promise<DocumentStage> {
   });
   const ready: ServerReady = JSON.parse(readFileSync(join(folder, 'ready'), 'utf8'));
   const commands = commandFolder(folder);
-  const replaced = (from: string, to: 'real' | 'shown'): string =>
+  const replacePorts = (from: string, to: 'real' | 'shown'): string =>
     (['baseUrl', 'controlUrl'] as const).reduce((result, name) => {
       const [real, documented] = [ready[name], shownAs[name]];
       return to === 'real'
@@ -85,7 +85,7 @@ export async function openStage(): Promise<DocumentStage> {
   return {
     produce: async (script, limitMs) => {
       if (/^(\w+=\S+ )*npx fleetbed serve\b[^\n]*\n$/.test(script))
-        return replaced(started, 'shown');
+        return replacePorts(started, 'shown');
       const env = {
         ...home,
         PATH: `${commands}:${process.env.PATH}`,
@@ -94,7 +94,7 @@ export async function openStage(): Promise<DocumentStage> {
         FLEETBED_CONTROL_URL: ready.controlUrl,
         FLEETBED_CONTROL_TOKEN: ready.controlToken,
       };
-      const child = spawn('sh', ['-c', `exec 2>&1\n${replaced(script, 'real')}`], {
+      const child = spawn('sh', ['-c', `exec 2>&1\n${replacePorts(script, 'real')}`], {
         cwd: folder,
         env,
         detached: true,
@@ -103,7 +103,7 @@ export async function openStage(): Promise<DocumentStage> {
       const late = systemClock.after(limitMs, () => process.kill(-(child.pid ?? 0)));
       const printed = await text(child.stdout);
       late.cancel();
-      return replaced(printed, 'shown');
+      return replacePorts(printed, 'shown');
     },
     close: async () => {
       await running.end();
@@ -136,7 +136,7 @@ export function isDemo({ script }: ShownOutput): boolean {
 }
 
 /** Reduces the produced output to the pieces that the document shows, with `...` for the rest. */
-export function abridged(produced: string, documented: string): string {
+export function abridgeOutput(produced: string, documented: string): string {
   const lines = produced.trimEnd().split('\n');
   const chunks = documented.split(/^\.\.\.\n/m).map((chunk) => chunk.split('\n').slice(0, -1));
   if (chunks.length === 1) return `${lines.join('\n')}\n`;

@@ -137,24 +137,24 @@ export class Trial {
 
   /** Waits for the reported statuses with their responses, such as `success 204`. */
   async untilReported(...reports: readonly string[]): Promise<void> {
-    const reported = async () =>
+    const readReported = async () =>
       (await this.#entries()).flatMap(({ report, status }) =>
         report ? [`${report} ${status}`] : [],
       );
     await expect
-      .poll(reported, { timeout: 30_000, interval: 200, message: this.#output })
+      .poll(readReported, { timeout: 30_000, interval: 200, message: this.#output })
       .toEqual(reports);
   }
 
   /** Waits until the newest poll names this artifact as the installed one. */
   async untilPolledWith(name: string): Promise<void> {
-    const polled = async () => {
+    const readPolls = async () => {
       const polls = (await this.#entries()).filter(
         ({ operation }) => operation === 'post-next-deployment-v2',
       );
       return /"artifact_name":"([^"]*)"/.exec(JSON.stringify(polls.at(-1)?.requestBody))?.[1];
     };
-    await expect.poll(polled, { timeout: 30_000, interval: 200 }).toBe(name);
+    await expect.poll(readPolls, { timeout: 30_000, interval: 200 }).toBe(name);
   }
 
   /** Asserts that no request of the client was valid, but not recommended. */

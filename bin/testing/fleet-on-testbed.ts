@@ -146,7 +146,7 @@ export class FleetOnTestbed {
   }
 
   /** Returns the status of each device deployment as the server recorded it, by behaviour. */
-  async recorded(): Promise<Record<string, string>> {
+  async recordedStatuses(): Promise<Record<string, string>> {
     const { body } = await this.testbed.admin.call('list-deployment-devices', {
       parameters: { id: this.#deploymentId },
       query: { per_page: 500 },

@@ -27,8 +27,8 @@ const sizeLimit: SmallDisk = {
 
 const fileSystem: SmallDisk = {
   name: 'a small file system',
-  launcher: (folder) => mounted(folder, '4m'),
-  fullLauncher: (folder) => mounted(folder, '8k'),
+  launcher: (folder) => mountCommand(folder, '4m'),
+  fullLauncher: (folder) => mountCommand(folder, '8k'),
   fill: (pid, folder) => {
     const inside = `/proc/${pid}/root${folder}`;
     const { bavail, bsize } = statfsSync(inside);
@@ -85,7 +85,7 @@ async function persistentDisk(folder: string): Promise<PersistentDisk> {
 const canMount =
   spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
-function mounted(folder: string, size: string): readonly string[] {
+function mountCommand(folder: string, size: string): readonly string[] {
   const script = `mount -t tmpfs -o size=${size} tmpfs "$0" && exec "$@"`;
   return ['unshare', '-rm', 'sh', '-c', script, folder];
 }

@@ -42,25 +42,25 @@ export function worstInputs(expression: RegExp): WorstInput[] {
   const spellings = spellingsOf(tree);
   for (const { before, pump } of pumpsOf(tree, '')) {
     for (const end of endings) {
-      add(JSON.stringify([before, pump, end]), (length) => before + filled(pump, length) + end);
+      add(JSON.stringify([before, pump, end]), (length) => before + fillText(pump, length) + end);
       const both = before + pump;
-      add(JSON.stringify([both, end]), (length) => filled(both, length) + end);
+      add(JSON.stringify([both, end]), (length) => fillText(both, length) + end);
     }
     add(
       JSON.stringify(['half', before, pump]),
-      (length) => filled(before + pump, length / 2) + filled(pump, length / 2),
+      (length) => fillText(before + pump, length / 2) + fillText(pump, length / 2),
     );
   }
   if (inputsByName.size === 0) return [];
   for (const text of spellings) {
     for (const chunk of [text, text.slice(0, -1)]) {
-      if (chunk !== '') add(JSON.stringify([chunk]), (length) => filled(chunk, length));
+      if (chunk !== '') add(JSON.stringify([chunk]), (length) => fillText(chunk, length));
     }
   }
   return [...inputsByName.values()];
 }
 
-function filled(chunk: string, length: number): string {
+function fillText(chunk: string, length: number): string {
   return chunk === '' ? '' : chunk.repeat(Math.ceil(length / chunk.length));
 }
 
@@ -173,12 +173,12 @@ class ExpressionParser {
   #sequence(): ExpressionNode {
     const items: ExpressionNode[] = [];
     while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? '')) {
-      items.push(this.#repeated(this.#item()));
+      items.push(this.#quantifiedNode(this.#item()));
     }
     return { kind: 'sequence', items };
   }
 
-  #repeated(body: ExpressionNode): ExpressionNode {
+  #quantifiedNode(body: ExpressionNode): ExpressionNode {
     const quantifier = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(this.#source.slice(this.#at));
     if (!quantifier) return body;
     this.#at += quantifier[0].length;

@@ -122,23 +122,23 @@ export class MemoryTransport implements InProcessTransport {
     const { server } = this.#options;
     const { requestDelayMs, responseDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
     const ends = server.isUp ? server.ends : undefined;
-    const broken = (): Error | undefined =>
+    const breakError = (): Error | undefined =>
       server.isUp && server.ends === ends ? undefined : lossOf(ends === undefined);
     let cancel = nothingToCancel;
-    const answered = (deliver: () => void): void => {
+    const deliverLater = (deliver: () => void): void => {
       if (restartsForMs !== undefined) server.restart(restartsForMs);
       cancel = this.#after(responseDelayMs, () => {
-        const loss = broken() ?? instead;
+        const loss = breakError() ?? instead;
         if (loss === undefined) deliver();
         else if (loss instanceof Error) reader.onLoss(loss);
         else emptySuccess(reader);
       });
     };
     cancel = this.#after(requestDelayMs, () => {
-      if (broken()) return answered(nothingToCancel);
+      if (breakError()) return deliverLater(nothingToCancel);
       if (exchangePlan.isNotStored) server.keepNothingMore();
-      if (isRequestLost) answered(nothingToCancel);
-      else this.#listener(this.#requestOf(request), heldBack(reader, answered));
+      if (isRequestLost) deliverLater(nothingToCancel);
+      else this.#listener(this.#requestOf(request), heldBack(reader, deliverLater));
     });
     return () => cancel();
   }

@@ -4,7 +4,7 @@ import { addRunOptions } from '../commands/simulate/simulate.ts';
 import { type VirtualOptions, virtualPlanProblem, virtualProblem } from './options.ts';
 import { smallRun } from './testing/small-run.ts';
 
-function parsed(...args: string[]): Command {
+function parseOptions(...args: string[]): Command {
   const quiet = { writeErr: () => undefined };
   const command = addRunOptions(new Command()).exitOverride().configureOutput(quiet);
   return command.parse(args, { from: 'user' });
@@ -14,7 +14,7 @@ const { plan } = smallRun();
 
 describe('the options of virtual time', () => {
   it('exclude options for a server, its user, connections and other processes', () => {
-    const wrong = (...args: string[]) => virtualProblem(parsed('--virtual', ...args));
+    const wrong = (...args: string[]) => virtualProblem(parseOptions('--virtual', ...args));
     expect(wrong('--url', 'http://127.0.0.1:1')).toBe(
       "option '--virtual' cannot be used with option '--url <url>': it has its own server",
     );
@@ -24,26 +24,28 @@ describe('the options of virtual time', () => {
   });
 
   it('require --virtual', () => {
-    expect(virtualProblem(parsed('--explore', '3'))).toBe(
+    expect(virtualProblem(parseOptions('--explore', '3'))).toBe(
       "option '--explore <count>' needs --virtual",
     );
-    expect(virtualProblem(parsed('--url', 'http://127.0.0.1:1'))).toBeUndefined();
+    expect(virtualProblem(parseOptions('--url', 'http://127.0.0.1:1'))).toBeUndefined();
   });
 
   it('refuse an invalid fault', () => {
-    expect(() => parsed('--fault', 'lost, device: 0, exchange: 1')).toThrow(
+    expect(() => parseOptions('--fault', 'lost, device: 0, exchange: 1')).toThrow(
       'must be one of request-lost, response-lost, power-loss, server-restart, ack-lost, not-stored',
     );
-    expect(() => parsed('--fault', 'response-lost, device: 0, exchange: 0')).toThrow(
+    expect(() => parseOptions('--fault', 'response-lost, device: 0, exchange: 0')).toThrow(
       'exchange: must be a whole number from 1',
     );
-    expect(() => parsed('--fault', 'response-lost, device: 0, exchange: 1, lasting: 1s')).toThrow(
-      'must not have lasting unless it is a power-loss',
-    );
+    expect(() =>
+      parseOptions('--fault', 'response-lost, device: 0, exchange: 1, lasting: 1s'),
+    ).toThrow('must not have lasting unless it is a power-loss');
   });
 
   it('refuse an invalid restart', () => {
-    expect(parsed('--restart', 'server, at: 40m', '--restart', 'device: 2, at: 1s').opts()).toEqual(
+    expect(
+      parseOptions('--restart', 'server, at: 40m', '--restart', 'device: 2, at: 1s').opts(),
+    ).toEqual(
       expect.objectContaining({
         restart: [
           { device: undefined, atMs: 2_400_000, lastingMs: 10_000 },
@@ -51,14 +53,14 @@ describe('the options of virtual time', () => {
         ],
       }),
     );
-    const refused = (args: string, sentence: string) =>
-      expect(() => parsed('--restart', args)).toThrow(sentence);
-    refused('server', 'at: is required');
-    refused('serve, at: 1s', 'must be server, or device with its index');
-    refused('at: 1s', 'must name either the server or one device');
-    refused('server, device: 1, at: 1s', 'must name either the server or one device');
-    refused('server, at: soon', 'at: must be a duration');
-    refused('server, at: 1s, lasting: 0s', 'must last longer than 0s');
+    const expectRefusal = (args: string, sentence: string) =>
+      expect(() => parseOptions('--restart', args)).toThrow(sentence);
+    expectRefusal('server', 'at: is required');
+    expectRefusal('serve, at: 1s', 'must be server, or device with its index');
+    expectRefusal('at: 1s', 'must name either the server or one device');
+    expectRefusal('server, device: 1, at: 1s', 'must name either the server or one device');
+    expectRefusal('server, at: soon', 'at: must be a duration');
+    expectRefusal('server, at: 1s, lasting: 0s', 'must last longer than 0s');
   });
 });
 

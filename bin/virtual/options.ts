@@ -71,12 +71,12 @@ export type VirtualOptions = ValuesOf<typeof virtualRows> & {
 /** Adds the options of virtual time to the command. */
 export function addVirtualOptions(command: Command): void {
   addOptionRows(command, virtualRows);
-  addOptionRow(command, faultRow, listed(readExchangeFault));
-  addOptionRow(command, restartRow, listed(readRestart));
+  addOptionRow(command, faultRow, listParser(readExchangeFault));
+  addOptionRow(command, restartRow, listParser(readRestart));
 }
 
 /** Returns a parser that adds each use of a repeatable option to the earlier ones. */
-function listed<Value>(read: (text: string) => Value) {
+function listParser<Value>(read: (text: string) => Value) {
   return (text: string, previous: readonly Value[] = []): Value[] => {
     try {
       return [...previous, read(text)];

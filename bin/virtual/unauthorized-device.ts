@@ -141,7 +141,7 @@ export class UnauthorizedDevice {
     try {
       const served = await this.#client.nextDeployment(this.#session, provides);
       if (served)
-        this.#found(
+        this.#recordViolation(
           'unauthorized-served',
           `deployment ${served.id} was served to an unauthorized device`,
         );
@@ -180,12 +180,15 @@ export class UnauthorizedDevice {
     this.#session.token = token;
     this.#session.renewsToken = false;
     if (await this.#poll()) {
-      this.#found('token-outlives-device', `the token of a device that ${why} was accepted`);
+      this.#recordViolation(
+        'token-outlives-device',
+        `the token of a device that ${why} was accepted`,
+      );
     }
     this.#session.renewsToken = true;
   }
 
-  #found(invariant: InvariantViolation['invariant'], message: string): void {
+  #recordViolation(invariant: InvariantViolation['invariant'], message: string): void {
     if (this.violations.length < VIOLATIONS_MAX) this.violations.push({ invariant, message });
   }
 }

@@ -1,5 +1,5 @@
 /** Formats the judgement of a recording as text for a terminal. */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { type RecordingJudgement, reasons } from './recording.ts';
 
 /** Maximum number of violated requirements in the text; the JSON output has all of them. */
@@ -20,16 +20,16 @@ function headline({ outcome, requirements, file, server }: RecordingJudgement): 
   const violated = requirements.filter((row) => row.violated > 0);
   const untested = `${requirements.length - judged.length} not tested`;
   const reason = {
-    fail: `${violated.length} of ${counted(judged.length, 'requirement')} violated, ${untested}`,
-    pass: `${counted(judged.length, 'requirement')}, ${untested}`,
+    fail: `${violated.length} of ${countText(judged.length, 'requirement')} violated, ${untested}`,
+    pass: `${countText(judged.length, 'requirement')}, ${untested}`,
     inconclusive: 'nothing was tested: no entry can be judged by a requirement',
   }[outcome];
   return `${outcome}: ${reason} (${server === undefined ? file : `${file}, ${server}`})`;
 }
 
 function countsLine({ entries, judged, devices, alone }: RecordingJudgement): string {
-  const all = `${counted(entries, 'entry')}, ${judged} judged`;
-  const identified = `${counted(devices, 'device')} identified`;
+  const all = `${countText(entries, 'entry')}, ${judged} judged`;
+  const identified = `${countText(devices, 'device')} identified`;
   if (alone === 0) return `${all}; ${identified}`;
   return `${all}; ${identified}, ${alone} judged alone, without a known device`;
 }
@@ -62,5 +62,5 @@ function leftOutLines({ leftOut, entries, judged }: RecordingJudgement): string[
     const listText = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
     return `  ${count} ${reasons[reason]}: ${listText}`;
   });
-  return ['', `Not judged: ${counted(entries - judged, 'entry')}`, ...rows];
+  return ['', `Not judged: ${countText(entries - judged, 'entry')}`, ...rows];
 }

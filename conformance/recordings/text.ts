@@ -1,7 +1,7 @@
 /** Formats the schedule, and its use by recorded traffic, as tables for a terminal. */
 
 import Table from 'cli-table3';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { daysBetween } from './day.ts';
 import type { DeprecatedTraffic, DeprecationFinding } from './findings.ts';
 import { rowName, type Schedule, type ScheduleRow } from './schedule.ts';
@@ -44,21 +44,21 @@ export function trafficText(traffic: DeprecatedTraffic): string {
 export function trafficSentence(traffic: DeprecatedTraffic): string {
   const { findings, recordings, unseen } = traffic;
   const calls = recordings.reduce((sum, recording) => sum + recording.calls, 0);
-  const among = counted(calls, 'call');
+  const among = countText(calls, 'call');
   const verdict = {
     nothing: 'nothing was checked: the traffic has no calls of this API.',
     clear: `nothing deprecated is used in ${among}.`,
-    reads: `${counted(findings.length, 'row')} of the schedule in ${among}, all in response fields: clients that read them must change.`,
-    uses: `${counted(findings.length, 'row')} of the schedule used in ${among}.`,
+    reads: `${countText(findings.length, 'row')} of the schedule in ${among}, all in response fields: clients that read them must change.`,
+    uses: `${countText(findings.length, 'row')} of the schedule used in ${among}.`,
   }[traffic.outcome];
-  const blind = `${counted(unseen, 'call')} may carry a deprecated field in a body that was not recorded.`;
+  const blind = `${countText(unseen, 'call')} may carry a deprecated field in a body that was not recorded.`;
   return unseen > 0 ? `${verdict} ${blind}` : verdict;
 }
 
 function distance(from: string, to: string): string {
   const days = daysBetween(from, to);
   if (days === 0) return 'today';
-  return days > 0 ? `in ${counted(days, 'day')}` : `${counted(-days, 'day')} ago`;
+  return days > 0 ? `in ${countText(days, 'day')}` : `${countText(-days, 'day')} ago`;
 }
 
 function endOf({ endOfLife, refused, exchanges }: DeprecationFinding, on: string): string {

@@ -1,6 +1,6 @@
 /** Formats the coverage of requirements as text for a terminal, as CSV and as an HTML page. */
 import { stringify } from 'csv-stringify/sync';
-import { escaped, selfContainedPage } from '../../fixtures/base/markup.ts';
+import { escapeMarkup, selfContainedPage } from '../../fixtures/base/markup.ts';
 import {
   type Coverage,
   type CoverageCounts,
@@ -119,7 +119,7 @@ function countTables({ byHeading, byLevel, byPlan }: Coverage): string {
     .map(([caption, counts]) => {
       const rows = Object.entries(counts).map(
         ([name, each]) =>
-          `<tr><th scope="row">${escaped(name)}</th>${coverageStates
+          `<tr><th scope="row">${escapeMarkup(name)}</th>${coverageStates
             .map((state) => `<td>${each[state]}</td>`)
             .join('')}</tr>`,
       );
@@ -133,16 +133,16 @@ function headingTable(heading: string, { rows }: Coverage): string {
     .filter((row) => row.heading === heading)
     .map(
       (row) =>
-        `<tr><th scope="row"><code>${escaped(row.id)}</code></th><td>${row.level}</td>` +
-        `<td>${row.plan}</td><td>${escaped(row.sentence)}</td>` +
-        `<td class="${row.state}">${escaped(stateText(row))}</td></tr>`,
+        `<tr><th scope="row"><code>${escapeMarkup(row.id)}</code></th><td>${row.level}</td>` +
+        `<td>${row.plan}</td><td>${escapeMarkup(row.sentence)}</td>` +
+        `<td class="${row.state}">${escapeMarkup(stateText(row))}</td></tr>`,
     );
   return table(heading, ['Requirement', 'Level', 'Plan', 'Sentence', 'How it is tested'], lines);
 }
 
 function table(caption: string, columns: readonly string[], rows: readonly string[]): string {
-  const head = columns.map((name) => `<th scope="col">${escaped(name)}</th>`).join('');
-  return `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>
+  const head = columns.map((name) => `<th scope="col">${escapeMarkup(name)}</th>`).join('');
+  return `<table><caption>${escapeMarkup(caption)}</caption><thead><tr>${head}</tr></thead><tbody>
 ${rows.join('\n')}
 </tbody></table>`;
 }

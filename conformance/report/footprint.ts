@@ -1,6 +1,6 @@
 /** Describes the requests of a run, and the resources and log entries that it leaves behind. */
 
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { ResourceCounts, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';
 
@@ -25,7 +25,7 @@ export function footprintLines({
     leftCount === 0
       ? `created and removed: ${removed}`
       : `created: ${removed}; left behind: ${leftCount}`;
-  const requests = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
+  const requests = `${countText(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
     `${requests}; ${removed === '' ? 'nothing was created' : subject}`,
     ...(stays === '' ? [] : [`left on the server (the API has no delete): ${stays}`]),
@@ -42,12 +42,12 @@ export function leftOnServerText({ made, footprint }: RunTrace): string {
   const { userChanges } = footprint;
   return [
     ...((made.deployment ?? 0) > 0
-      ? [`${counted(made.deployment ?? 0, 'deployment')} (ended)`]
+      ? [`${countText(made.deployment ?? 0, 'deployment')} (ended)`]
       : []),
-    ...(userChanges > 0 ? [`${counted(userChanges, 'audit-log entry')} at most`] : []),
+    ...(userChanges > 0 ? [`${countText(userChanges, 'audit-log entry')} at most`] : []),
   ].join(', ');
 }
 
 function madeText(made: ResourceCounts, kinds: readonly ResourceKind[]): string {
-  return kinds.flatMap((kind) => (made[kind] ? [counted(made[kind], kind)] : [])).join(', ');
+  return kinds.flatMap((kind) => (made[kind] ? [countText(made[kind], kind)] : [])).join(', ');
 }

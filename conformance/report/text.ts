@@ -1,6 +1,6 @@
 /** Formats the result of a run as text for a terminal. */
 
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { printable, printableText } from '../../fixtures/base/printable.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import {
@@ -148,7 +148,7 @@ function totalLines(result: ConformanceResult): readonly string[] {
   ].join(', ');
   const seconds = (durationMs / 1000).toFixed(1);
   return [
-    `${counted(verdicts.length, 'case')} in ${seconds} s: ${counts}`,
+    `${countText(verdicts.length, 'case')} in ${seconds} s: ${counts}`,
     `${musts.decided} of ${musts.decided + musts.undecided} MUSTs of the contract tested`,
     ...untrackedLines(result),
     ...cutShortLines(verdicts),
@@ -162,7 +162,7 @@ function untrackedLines({ readBacks }: ConformanceResult): readonly string[] {
   const count = readBacks.reduce((sum, { undecided }) => sum + undecided, 0);
   if (count === 0) return [];
   return [
-    `${counted(count, 'response')} not compared with earlier writes: too many possible states`,
+    `${countText(count, 'response')} not compared with earlier writes: too many possible states`,
   ];
 }
 

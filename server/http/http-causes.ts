@@ -3,7 +3,7 @@
  * that applies names the cause.
  * Source: RFC 9112
  */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { headCauses, type RefusalCause } from './head-causes.ts';
 import { tlsCauses } from './tls-causes.ts';
 import { requestLikeText, type UnparsedInput } from './unparsed-input.ts';
@@ -103,8 +103,8 @@ function progressOf(input: UnparsedInput): string {
     return ' within a chunk that announces more bytes than were sent, as a decimal size does';
   }
   if (isChunked)
-    return ` after ${counted(received.bytes, 'byte')} in chunks, without the last chunk`;
-  return ` after ${received.bytes} of the ${counted(Number(length), 'byte')} that Content-Length announces`;
+    return ` after ${countText(received.bytes, 'byte')} in chunks, without the last chunk`;
+  return ` after ${received.bytes} of the ${countText(Number(length), 'byte')} that Content-Length announces`;
 }
 
 function remedyOfPart(input: UnparsedInput): string {
@@ -118,7 +118,7 @@ function remedyOfPart(input: UnparsedInput): string {
 
 function hexExample({ current }: UnparsedInput): string {
   const size = Math.max(0, (current?.received.bytes ?? 0) - chunkEnd.length);
-  return `${size.toString(16)} for ${counted(size, 'byte')}`;
+  return `${size.toString(16)} for ${countText(size, 'byte')}`;
 }
 
 /** Causes of a refusal of bytes that follow an earlier request. */
@@ -135,21 +135,21 @@ const leftovers: readonly RefusalCause[] = [
     is: (input) =>
       isLeftover(input) && input.before?.length === undefined && !input.before?.isChunked,
     what: ({ before, rest, firstBytes }) =>
-      `${counted(rest.length, 'byte')} follow ${before?.methodAndPath}, which has no Content-Length, so they are not its body: ${firstBytes}`,
+      `${countText(rest.length, 'byte')} follow ${before?.methodAndPath}, which has no Content-Length, so they are not its body: ${firstBytes}`,
     remedy: 'send Content-Length with the length of the body in bytes',
   },
   {
     id: 'body-too-long',
     is: (input) => isLeftover(input) && input.before?.isChunked === false,
     what: ({ before, rest, firstBytes }) =>
-      `${counted(rest.length, 'byte')} follow the body of ${before?.methodAndPath}, whose Content-Length is ${before?.length}: ${firstBytes}`,
+      `${countText(rest.length, 'byte')} follow the body of ${before?.methodAndPath}, whose Content-Length is ${before?.length}: ${firstBytes}`,
     remedy: 'set Content-Length to the length of the whole body in bytes, not characters',
   },
   {
     id: 'bytes-after-last-chunk',
     is: isLeftover,
     what: ({ before, rest, firstBytes }) =>
-      `${counted(rest.length, 'byte')} follow the last chunk of ${before?.methodAndPath}: ${firstBytes}`,
+      `${countText(rest.length, 'byte')} follow the last chunk of ${before?.methodAndPath}: ${firstBytes}`,
     remedy: 'end the body with one chunk of size 0, and send nothing after it',
   },
 ];
@@ -194,11 +194,11 @@ const chunks: readonly RefusalCause[] = [
     is: (input) => isAfterChunk(input) && decimalSizeIn(input.text) !== undefined,
     what: ({ text }) => {
       const size = decimalSizeIn(text) ?? '';
-      return `the chunk size ${size} announces ${counted(Number.parseInt(size, 16), 'byte')}, but the chunk has ${size}: sizes are hexadecimal`;
+      return `the chunk size ${size} announces ${countText(Number.parseInt(size, 16), 'byte')}, but the chunk has ${size}: sizes are hexadecimal`;
     },
     remedy: ({ text }) => {
       const size = decimalSizeIn(text) ?? '';
-      return `write ${Number(size).toString(16)} for ${counted(Number(size), 'byte')}`;
+      return `write ${Number(size).toString(16)} for ${countText(Number(size), 'byte')}`;
     },
   },
   {

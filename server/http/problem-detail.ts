@@ -1,7 +1,7 @@
 /** Describes malformed input: its location, the expected value, and the value that was sent. */
 
 import * as v from 'valibot';
-import { firstCharacters, shortened } from '../../fixtures/base/characters.ts';
+import { firstCharacters, shortenText } from '../../fixtures/base/characters.ts';
 import {
   arrayForObject,
   expectationIn,
@@ -84,7 +84,7 @@ function missingIssue(schema: v.GenericSchema, keys: readonly Key[]) {
  */
 export function describeValue(value: unknown): string {
   const text = maskText(JSON.stringify(excerptOf(value, SHOWN_LEVELS)) ?? String(value));
-  return shortened(text, SHOWN_MAX_CHARACTERS);
+  return shortenText(text, SHOWN_MAX_CHARACTERS);
 }
 
 function excerptOf(value: unknown, levels: number): unknown {

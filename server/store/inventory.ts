@@ -2,7 +2,7 @@
  * Attributes of the scopes that are written: `inventory` by the device, `tags` by users. The other
  * scopes are derived from other stores.
  */
-import { shortened } from '../../fixtures/base/characters.ts';
+import { shortenText } from '../../fixtures/base/characters.ts';
 import type { StoredAttribute } from '../rules/inventory.ts';
 import { document, optionalText, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -93,5 +93,5 @@ function attributesIn(row: SqlRow): StoredAttribute[] {
 function shown(attributes: readonly StoredAttribute[], name: string): string | null {
   const value = attributes.find((attribute) => attribute.name === name)?.value;
   if (typeof value !== 'string') return null;
-  return shortened(value, SHOWN_CHARACTERS);
+  return shortenText(value, SHOWN_CHARACTERS);
 }

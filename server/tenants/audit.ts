@@ -1,5 +1,5 @@
 /** Builds and writes the entries of the audit log. Spec: AuditLog entry */
-import { charactersIn, shortened } from '../../fixtures/base/characters.ts';
+import { charactersIn, shortenText } from '../../fixtures/base/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { AuditAction, WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
@@ -94,7 +94,7 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedActi
 /** Truncates a long description, because a page of the log has up to 500 entries. */
 function bounded(change: string): string {
   const max = limits.auditChangeMaxCharacters;
-  const shortenedChange = shortened(change, max);
+  const shortenedChange = shortenText(change, max);
   return shortenedChange === change
     ? change
     : `${shortenedChange} (${charactersIn(change)} characters)`;

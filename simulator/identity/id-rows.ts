@@ -1,5 +1,5 @@
 /** Parses `id_data` from CSV. The first row names the members; device 0 uses the row after it. */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { CsvError, type CsvField, csvRecords } from './csv.ts';
 import { type IdDataOf, identityKey } from './identity.ts';
 import { IdentityError } from './identity-error.ts';
@@ -50,7 +50,7 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
   }
   const last = { line: text.split('\n').length, column: 1 };
   throw new CsvError(
-    `the file has ${counted(rows.length, 'row')} for ${counted(devices, 'device')}`,
+    `the file has ${countText(rows.length, 'row')} for ${countText(devices, 'device')}`,
     last,
   );
 }

@@ -2,7 +2,7 @@
  * Renders a comparison of two runs as lines for a terminal, with the differences and their reasons
  * first.
  */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import type { RunComparison } from '../result/compare.ts';
 import { columns } from './columns.ts';
@@ -31,7 +31,7 @@ export function comparisonText({ verdict, rows, notes }: RunComparison): string 
 }
 
 function measures({ length }: readonly ComparedFigure[]): string {
-  return counted(length, 'measure');
+  return countText(length, 'measure');
 }
 
 function listed(word: string, rows: readonly ComparedFigure[]): readonly string[] {

@@ -3,7 +3,7 @@
  * its first violation.
  */
 
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FirstViolation } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';
@@ -25,7 +25,7 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
       title: 'Checks under load',
       isDetail: violated.length === 0,
       lines: [
-        `${counted(checks.exchanges, 'request')} of ${counted(checks.devices, 'device')} were checked. ` +
+        `${countText(checks.exchanges, 'request')} of ${countText(checks.devices, 'device')} were checked. ` +
           `${judged.length} of ${checks.requirements.length} requirements were tested.`,
       ],
       evidence: violated.map((row) => ({

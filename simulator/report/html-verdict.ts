@@ -1,5 +1,5 @@
 /** The verdict of a run and its reasons, as sentences for the top of the page. */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { FindingState, RunFinding } from '../result/finding.ts';
 import { outcomeOf, type RunVerdict } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -51,7 +51,7 @@ function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
   const met = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
   if (met.length === 0) return [];
   return [
-    { tone: 'positive', text: `The server met ${counted(met.length, 'checked requirement')}.` },
+    { tone: 'positive', text: `The server met ${countText(met.length, 'checked requirement')}.` },
   ];
 }
 

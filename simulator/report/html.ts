@@ -2,7 +2,7 @@
  * Renders a result as one self-contained page. The facts are embedded as data, which the script in
  * `page/` displays. Text from a device or a server is never interpreted as markup.
  */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { reportPage } from '../../fixtures/base/markup.ts';
 import { outcomeOf } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
@@ -37,7 +37,7 @@ export function fleetHtml(result: FleetResult): string {
 function factsOf(result: FleetResult): FleetFacts {
   const { ended, plan, startedAt, durationMs, seed, funnel } = result;
   return {
-    title: `${counted(funnel.devices, 'device')} at ${plan.baseUrl}`,
+    title: `${countText(funnel.devices, 'device')} at ${plan.baseUrl}`,
     about:
       `Started ${startedAt}, ended after ${(durationMs / 1000).toFixed(1)} s ` +
       `(${endings[ended]}), seed "${seed}"`,

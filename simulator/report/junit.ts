@@ -4,7 +4,7 @@
  */
 
 import { XMLBuilder } from 'fast-xml-parser';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import type { RunFinding } from '../result/finding.ts';
 import { outcomeOf } from '../result/outcome.ts';
@@ -40,7 +40,7 @@ export function fleetJunit(result: FleetResult): string {
     testsuites: {
       ...counts,
       testsuite: {
-        '@name': `${counted(funnel.devices, 'device')} against ${plan.baseUrl}`,
+        '@name': `${countText(funnel.devices, 'device')} against ${plan.baseUrl}`,
         ...counts,
         '@timestamp': startedAt,
         testcase: checks.map(testCase),

@@ -3,7 +3,7 @@
  * often, and at which request rate.
  */
 
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Checks, RequirementChecks } from '../result/result-checks.ts';
 import { columns } from './columns.ts';
@@ -18,14 +18,14 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);
   const violated = violatedRequirements(checks);
-  const sample = `${counted(checks.devices, 'device')} watched, ${counted(checks.exchanges, 'request')}`;
+  const sample = `${countText(checks.devices, 'device')} watched, ${countText(checks.exchanges, 'request')}`;
   if (violated.length === 0) {
     const peak = Math.max(0, ...series.rows.map((row) => row.requests)) / (series.widthMs / 1000);
     const unseen = checks.requirements.length - judged.length;
-    const metText = `${counted(judged.length, 'requirement')} met, ${unseen} not tested`;
+    const metText = `${countText(judged.length, 'requirement')} met, ${unseen} not tested`;
     return [[`Checks: ${sample}: ${metText}, at up to ${rate(peak)}`]];
   }
-  const head = `Checks: ${sample}: ${violated.length} of ${counted(judged.length, 'requirement')} VIOLATED`;
+  const head = `Checks: ${sample}: ${violated.length} of ${countText(judged.length, 'requirement')} VIOLATED`;
   const listed = violated.slice(0, VIOLATED_MAX);
   const more = violated.length - listed.length;
   return [

@@ -1,5 +1,5 @@
 /** Renders the result and the progress of a run as lines for a terminal. */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { remedies } from '../result/contact-findings.ts';
 import { deviceStates, stateText } from '../result/device-states.ts';
@@ -103,7 +103,7 @@ function spreadLines(result: FleetResult): string[][] {
     ...takeovers.map(
       ({ shard, afterMs, from, to, reason, adopted, kept }) =>
         `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${reason}); ` +
-        `${counted(adopted, 'device')} had finished by then; ${keptText(kept)}`,
+        `${countText(adopted, 'device')} had finished by then; ${keptText(kept)}`,
     ),
     ...lost.map(
       ({ shard, reason, kept }) =>
@@ -120,7 +120,7 @@ function spreadLines(result: FleetResult): string[][] {
 
 function keptText(kept: RestartedShard['kept']): string {
   if (kept === undefined) return 'its figures are lost';
-  return `its figures up to ${seconds(kept.untilMs)} are included (${counted(kept.exchanges, 'request')})`;
+  return `its figures up to ${seconds(kept.untilMs)} are included (${countText(kept.exchanges, 'request')})`;
 }
 
 /** Renders the progress of the run as one line. */
@@ -177,7 +177,7 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
   const partly = reason === undefined ? '' : ` (${reason})`;
   if (ok) {
     return [
-      `Reconciliation: server and fleet agree on ${counted(funnel.devices, 'device')}${partly}`,
+      `Reconciliation: server and fleet agree on ${countText(funnel.devices, 'device')}${partly}`,
       ...unfitLines(reconciliation.withoutArtifact, plan),
     ];
   }
@@ -185,9 +185,9 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
     const outcome = kind === 'unknown' ? '' : `, report ${kind}`;
     return `  device ${deviceIndex} (${deviceId}): device reports ${fleetStatus}, server lists ${serverStatus}${outcome}`;
   });
-  const reports = `${counted(reconciliation.lostReports, 'report')} lost, ${reconciliation.duplicateReports} doubled`;
+  const reports = `${countText(reconciliation.lostReports, 'report')} lost, ${reconciliation.duplicateReports} doubled`;
   return [
-    `Reconciliation: ${counted(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
+    `Reconciliation: ${countText(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
     ...shortened([...rows, ...statisticsLines(reconciliation.statistics)]),
   ];
 }
@@ -203,7 +203,7 @@ function statisticsLines(rows: FleetResult['reconciliation']['statistics']): str
 function unfitLines(count: number, { deploy, deviceType }: FleetResult['plan']): string[] {
   if (count === 0) return [];
   return [
-    `  no artifact named ${deploy} is compatible with ${counted(count, 'device')}: check its device types ` +
+    `  no artifact named ${deploy} is compatible with ${countText(count, 'device')}: check its device types ` +
       `(the fleet's is ${deviceType}) and its dependencies`,
   ];
 }
@@ -238,7 +238,7 @@ export function partialLatencyNote(latencies: FleetResult['latencies']): string 
   const all = sum(latencies.map(({ count }) => count));
   const divided = sum(latencies.map(({ waiting }) => waiting?.count ?? 0));
   if (divided === all) return '';
-  return `, of ${divided} of ${counted(all, 'request')}; those of failed workers are not divided`;
+  return `, of ${divided} of ${countText(all, 'request')}; those of failed workers are not divided`;
 }
 
 function trafficLines({ traffic }: FleetResult): string[][] {
@@ -326,7 +326,7 @@ function causeLines(causes: FleetResult['errors']): string[] {
 export function errorText({ operations }: FleetResult): string {
   const { exchanges, errors } = countsOf(operations, []);
   if (errors === 0) return 'none';
-  return `${errors} of ${counted(exchanges, 'request')} (without a response, or with 5xx)`;
+  return `${errors} of ${countText(exchanges, 'request')} (without a response, or with 5xx)`;
 }
 
 function shortened(lines: readonly string[]): string[] {

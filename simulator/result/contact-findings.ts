@@ -1,7 +1,7 @@
 /** Findings about the contact of the devices with the server: responses, acceptance and polls. */
 
 import * as v from 'valibot';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import {
   operations as contractOperations,
   pollOperations,
@@ -34,7 +34,7 @@ export function contactFindings(result: FleetResult): readonly RunFinding[] {
   const brief =
     accepted === 0
       ? 'no device was accepted'
-      : `${counted(accepted, 'device')} accepted, none authenticated after that`;
+      : `${countText(accepted, 'device')} accepted, none authenticated after that`;
   return [
     reached,
     { ...accept, state: accepted === 0 ? 'not accepted' : 'inconclusive', sentence, brief },
@@ -126,7 +126,7 @@ export function remedies(result: FleetResult): string[] {
   const accepted = acceptedByUser(result);
   if (accepted > 0) {
     return [
-      `The user accepted ${counted(accepted, 'device')}, and none authenticated before the end: ` +
+      `The user accepted ${countText(accepted, 'device')}, and none authenticated before the end: ` +
         'let it run longer, or poll more often (--poll).',
     ];
   }
@@ -146,7 +146,7 @@ export function remedies(result: FleetResult): string[] {
 export function acceptanceHint(pending: number): string {
   const are = pending === 1 ? 'is' : 'are';
   return (
-    `${counted(pending, 'device')} ${are} not accepted: run with --accept and --password or ` +
+    `${countText(pending, 'device')} ${are} not accepted: run with --accept and --password or ` +
     '--token, or run: npx fleetbed accept --all; if it finds none, check that --url is the API of devices'
   );
 }

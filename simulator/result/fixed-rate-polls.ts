@@ -1,6 +1,6 @@
 /** The polls of a run at a fixed rate: how many fell due, were sent, were late or were dropped. */
 import * as v from 'valibot';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { Immutable } from './immutable.ts';
 import { fields, sum } from './mergers.ts';
 
@@ -32,9 +32,9 @@ export const mergeFixedRatePolls = fields<FixedRatePolls>({
 
 /** Returns the counts as a text; 'all on time' when no poll was late or dropped. */
 export function fixedRatePollsLine({ due, sent, late, dropped }: FixedRatePolls): string {
-  if (late + dropped === 0) return `${counted(due, 'poll')} due, all sent on time`;
+  if (late + dropped === 0) return `${countText(due, 'poll')} due, all sent on time`;
   return (
-    `${counted(due, 'poll')} due, ${sent} sent, ${late} of them LATE and ${dropped} DROPPED, ` +
+    `${countText(due, 'poll')} due, ${sent} sent, ${late} of them LATE and ${dropped} DROPPED, ` +
     'because every device was busy: use more devices'
   );
 }

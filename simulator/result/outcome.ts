@@ -2,7 +2,7 @@
  * The outcome of a run: one verdict and the findings that decide it. Headline, text report, HTML,
  * JUnit and exit code all render this outcome, so that they cannot disagree.
  */
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import {
   contactFindings,
   hasAnyResponse,
@@ -45,7 +45,7 @@ export function outcomeOf(result: FleetResult): RunOutcome {
   const named = decisive.length > 0 ? byState(decisive) : findings;
   const briefs = [...new Set(named.flatMap(({ brief }) => brief ?? []))];
   const texts = [...briefs, ...unmeasuredTexts(result)];
-  const devices = counted(result.funnel.devices, 'device');
+  const devices = countText(result.funnel.devices, 'device');
   const headline = [`${devices}: ${verdict.toUpperCase()}`, ...texts].join(', ');
   return { verdict, headline, findings };
 }
@@ -72,7 +72,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
     return [{ condition, state: 'inconclusive', sentence, brief: 'reconciliation not possible' }];
   }
   if (!ok) {
-    const differences = counted(differencesIn(reconciliation), 'difference');
+    const differences = countText(differencesIn(reconciliation), 'difference');
     const rows = differenceTexts(reconciliation).join('; ');
     const sentence = `Reconciliation found ${differences} between devices and server: ${rows}`;
     const brief = `reconciliation found ${differences}`;
@@ -82,7 +82,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
     const sentence = 'There was nothing to reconcile: no deployment was created.';
     return [{ condition, state: 'not judged', sentence }];
   }
-  const sentence = `Server and fleet agree on ${counted(funnel.devices, 'device')}.`;
+  const sentence = `Server and fleet agree on ${countText(funnel.devices, 'device')}.`;
   return [{ condition, state: 'passed', sentence, brief: 'reconciliation agrees' }];
 }
 
@@ -111,7 +111,7 @@ function generatorFindings({ validity, generator }: FleetResult): readonly RunFi
   }
   if (validity === 'not-judged') {
     const { due } = generator.schedule;
-    const sentence = `The load generator was not judged: only ${counted(due, 'poll')} were due.`;
+    const sentence = `The load generator was not judged: only ${countText(due, 'poll')} were due.`;
     return [{ condition, state: 'not judged', sentence }];
   }
   const sentence = `The load generator was the limit: ${generator.reasons.join('; ')}`;
@@ -125,7 +125,7 @@ function shardFindings({ spread }: FleetResult): readonly RunFinding[] {
   const { lost } = spread;
   if (lost.length === 0) return [{ condition, state: 'passed', sentence: 'No shard was lost.' }];
   const rows = lost.map(({ shard, reason }) => `shard ${shard} was lost (${reason})`).join('; ');
-  const brief = `${counted(lost.length, 'shard')} lost`;
+  const brief = `${countText(lost.length, 'shard')} lost`;
   return [
     { condition, state: 'incomplete', sentence: `Part of the fleet is unknown: ${rows}`, brief },
   ];
@@ -158,7 +158,7 @@ function deploymentFindings(result: FleetResult): readonly RunFinding[] {
     const condition = 'the deployment updates devices';
     const updated = funnel.success + funnel.alreadyInstalled;
     if (updated > 0) {
-      const sentence = `${counted(updated, 'device')} updated to ${plan.deploy}.`;
+      const sentence = `${countText(updated, 'device')} updated to ${plan.deploy}.`;
       findings.push({ condition, state: 'passed', sentence });
     } else {
       const sentence = `No device was updated to ${plan.deploy}: ${whyNot(result)}`;
@@ -177,14 +177,14 @@ function whyNot({ funnel, reconciliation, plan }: FleetResult): string {
   const { withoutArtifact } = reconciliation;
   if (withoutArtifact > 0) {
     return (
-      `no artifact of that name fits ${counted(withoutArtifact, 'device')}; check its device ` +
+      `no artifact of that name fits ${countText(withoutArtifact, 'device')}; check its device ` +
       `types (the fleet's is ${plan.deviceType}) and its dependencies.`
     );
   }
   if (funnel.offered === 0) return 'none was offered it; let it run longer.';
   const { offered, failure, aborted, updating } = funnel;
   return (
-    `of ${counted(offered, 'device')} that were offered it, ${failure} failed, ${aborted} were ` +
+    `of ${countText(offered, 'device')} that were offered it, ${failure} failed, ${aborted} were ` +
     `aborted and ${updating} are updating; see the errors by cause.`
   );
 }
@@ -196,7 +196,7 @@ function whyNot({ funnel, reconciliation, plan }: FleetResult): string {
 function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunFinding[] {
   const count = (wanted: string): number =>
     thresholds.filter(({ verdict }) => verdict === wanted).length;
-  const all = counted(thresholds.length, 'threshold');
+  const all = countText(thresholds.length, 'threshold');
   const briefs = {
     met: `${all} met`,
     missed: `${count('missed')} of ${all} missed`,
@@ -216,7 +216,7 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   if (checks === undefined) return [];
   const { requirements } = checks;
   const violated = requirements.filter((row) => row.violated > 0).length;
-  const brief = `${counted(violated, 'requirement')} violated`;
+  const brief = `${countText(violated, 'requirement')} violated`;
   const isRequirement = true;
   const rows = requirements.map((row): RunFinding => {
     const condition = `requirement ${row.requirement}: ${row.sentence}`;
@@ -225,10 +225,10 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
       return { condition, state: 'not judged', sentence, isRequirement };
     }
     if (row.violated === 0) {
-      const sentence = `The server met ${row.requirement} ${counted(row.judged, 'time')}.`;
+      const sentence = `The server met ${row.requirement} ${countText(row.judged, 'time')}.`;
       return { condition, state: 'passed', sentence, isRequirement };
     }
-    const times = `${row.violated} of ${counted(row.judged, 'time')}`;
+    const times = `${row.violated} of ${countText(row.judged, 'time')}`;
     const first = row.firstViolation && `, first at ${violationText(row.firstViolation)}`;
     const sentence = `The server violated ${row.requirement} ${times}${first ?? ''}`;
     return { condition, state: 'failed', sentence, brief, isRequirement };
@@ -249,7 +249,7 @@ function invariantFindings({ virtual }: FleetResult): readonly RunFinding[] {
   const condition = 'the invariants of virtual time hold';
   const { violations } = virtual;
   if (violations.length === 0) return [{ condition, state: 'passed', sentence: 'They hold.' }];
-  const brief = `${counted(violations.length, 'invariant')} violated`;
+  const brief = `${countText(violations.length, 'invariant')} violated`;
   const sentence = violations
     .map(({ invariant, message }) => `${invariant}: ${message}`)
     .join('; ');

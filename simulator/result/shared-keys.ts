@@ -1,7 +1,7 @@
 /** Public facts about the keys that several devices share, as a result contains them. */
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { counted } from '../../fixtures/base/counted.ts';
+import { countText } from '../../fixtures/base/count-text.ts';
 import type { Immutable } from './immutable.ts';
 import { fields, first, rows, sum } from './mergers.ts';
 
@@ -79,5 +79,5 @@ export function sharedKeysLine({ source, size, bits, hash, devices, keys }: Shar
   const kind = source === 'rsa-pool' ? `RSA-${bits} key` : 'own key';
   const pool = source === 'rsa-pool' ? ` of a pool of ${size}` : '';
   const share = devices === 1 ? 'uses' : 'share';
-  return `${counted(devices, 'device')} ${share} ${counted(keys.length, kind)}${pool}, ${each} a key; hash ${hash.slice(0, 16)}`;
+  return `${countText(devices, 'device')} ${share} ${countText(keys.length, kind)}${pool}, ${each} a key; hash ${hash.slice(0, 16)}`;
 }

@@ -2,7 +2,7 @@
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import type { Step } from '../scene.ts';
 import {
-  accepted,
+  acceptedStart,
   awaitFinalReport,
   awaitPoll,
   deploy,
@@ -30,7 +30,7 @@ const longToken = [
 const PENDING_REFUSALS = 5;
 
 export const authenticationScenes = {
-  'ordinary-traffic': accepted(...Array<Step>(4).fill({ await: 'poll without an update' })),
+  'ordinary-traffic': acceptedStart(...Array<Step>(4).fill({ await: 'poll without an update' })),
   'first-contact': {
     start: 'unknown',
     steps: [
@@ -57,14 +57,14 @@ export const authenticationScenes = {
       { await: 'authentication request with a token' },
     ],
   },
-  rejection: accepted(
+  rejection: acceptedStart(
     { user: 'reject' },
     { await: 'refused authentication request' },
     { idleIntervals: 3 },
     { user: 'accept' },
     { await: 'authentication request with a token' },
   ),
-  'token-expiry': accepted(
+  'token-expiry': acceptedStart(
     { advanceSeconds: 8 * DAY_SECONDS },
     { await: 'authentication request with a token' },
     awaitPoll,
@@ -72,13 +72,13 @@ export const authenticationScenes = {
     awaitPoll,
     awaitPoll,
   ),
-  revocation: accepted(
+  revocation: acceptedStart(
     { faults: [{ ...toPolls, act: 'revoke-token' }] },
     { await: 'authentication request with a token' },
     awaitPoll,
   ),
   'other-token': {
-    ...accepted(
+    ...acceptedStart(
       {
         faults: [
           { ...toPolls, act: 'revoke-token' },
@@ -96,12 +96,12 @@ export const authenticationScenes = {
     ),
     server: { dialects: new Set(['rs256']) },
   },
-  'clock-years-off': accepted(
+  'clock-years-off': acceptedStart(
     { advanceSeconds: 9 * 365 * DAY_SECONDS },
     { await: 'authentication request with a token' },
     awaitPoll,
   ),
-  'authentication-outage': accepted(
+  'authentication-outage': acceptedStart(
     {
       faults: [
         { ...toPolls, act: 'revoke-token' },

@@ -1,7 +1,7 @@
 /** Scenes of WebSockets and TLS. */
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import type { Step } from '../scene.ts';
-import { accepted, awaitPoll, type SceneRow, toPolls } from './steps.ts';
+import { acceptedStart, awaitPoll, type SceneRow, toPolls } from './steps.ts';
 
 const toSockets = { match: { operation: 'connect' } };
 
@@ -15,7 +15,7 @@ const refusedAt = (...locations: readonly (Step & { startAt: unknown })[]): Scen
 
 export const connectionScenes = {
   websocket: {
-    ...accepted(
+    ...acceptedStart(
       { send: 'ping' },
       { idleSeconds: 2 },
       { send: 'fragments' },
@@ -27,7 +27,7 @@ export const connectionScenes = {
     needs: 'websocket',
   },
   'socket-refused': {
-    ...accepted(
+    ...acceptedStart(
       { faults: [{ ...toSockets, times: { next: 7 }, act: 'refuse-socket' }] },
       { client: 'restart' },
       { idleSeconds: 120 },
@@ -35,7 +35,7 @@ export const connectionScenes = {
     needs: 'websocket',
   },
   'socket-silent': {
-    ...accepted(
+    ...acceptedStart(
       { faults: [{ ...toSockets, act: { kind: 'half-open', maxSeconds: 300 } }] },
       { client: 'restart' },
       { await: 'websocket' },
@@ -44,7 +44,7 @@ export const connectionScenes = {
     needs: 'websocket',
   },
   'socket-closed': {
-    ...accepted(
+    ...acceptedStart(
       { faults: [{ ...toPolls, act: 'revoke-token' }] },
       { await: 'authentication request with a token' },
       {
@@ -62,7 +62,7 @@ export const connectionScenes = {
     needs: 'websocket',
   },
   'socket-wrong-accept': {
-    ...accepted(
+    ...acceptedStart(
       { faults: [{ ...toSockets, act: 'wrong-accept' }] },
       { send: 'close' },
       { await: 'WebSocket request' },

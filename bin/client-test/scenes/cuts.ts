@@ -1,6 +1,6 @@
 /** The scenes that cut a client at every point of an update. */
 import type { CutPoint, Scene, Step } from '../scene.ts';
-import { accepted, awaitFinalReport, damaged, deploy, heldDownload, toLogs } from './steps.ts';
+import { acceptedStart, awaitFinalReport, damaged, deploy, heldDownload, toLogs } from './steps.ts';
 
 /** Waits until the server has nothing for the client any more. */
 const isOver: Step = { await: 'poll without an update' };
@@ -37,9 +37,9 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
   return [
     ...points.map((cut) => ({
       name: `cut ${cut.name}`,
-      ...accepted(deploy, { cut }, awaitFinalReport),
+      ...acceptedStart(deploy, { cut }, awaitFinalReport),
     })),
     // A client may report the failure before its log: then only the next poll shows the end.
-    { name: `cut ${inLog.name}`, ...accepted(damaged, deploy, { cut: inLog }, isOver) },
+    { name: `cut ${inLog.name}`, ...acceptedStart(damaged, deploy, { cut: inLog }, isOver) },
   ];
 }

@@ -2,7 +2,7 @@
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import { downloadOperations } from '../conditions.ts';
 import {
-  accepted,
+  acceptedStart,
   awaitFinalReport,
   clearFaults,
   damaged,
@@ -13,10 +13,10 @@ import {
 
 /** A deployment whose download meets these faults, and which ends in spite of them. */
 const faultyDownload = (...faults: readonly object[]): SceneRow =>
-  accepted({ faults }, deploy, { await: 'download' }, awaitFinalReport);
+  acceptedStart({ faults }, deploy, { await: 'download' }, awaitFinalReport);
 
 export const downloadScenes = {
-  'wrong-checksum': accepted(damaged, deploy, { await: 'download' }, awaitFinalReport),
+  'wrong-checksum': acceptedStart(damaged, deploy, { await: 'download' }, awaitFinalReport),
   'short-body': faultyDownload({ ...toDownloads, times: { next: 2 }, act: 'truncated' }),
   'endless-body': faultyDownload({
     ...toDownloads,
@@ -56,7 +56,7 @@ export const downloadScenes = {
     { ...toDownloads, when: 'body', act: 'reset' },
     { match: { operation: downloadOperations, nthCall: 2 }, act: 'range-refused' },
   ),
-  'failing-download': accepted(
+  'failing-download': acceptedStart(
     {
       faults: [{ ...toDownloads, times: 'until-cleared', act: { kind: 'respond', status: 503 } }],
     },

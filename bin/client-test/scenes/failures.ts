@@ -3,7 +3,7 @@
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import type { Step } from '../scene.ts';
-import { accepted, awaitPoll, outageActions, type SceneRow, toPolls } from './steps.ts';
+import { acceptedStart, awaitPoll, outageActions, type SceneRow, toPolls } from './steps.ts';
 
 const oddBodies = [
   ...['empty', 'html', 'object-error', 'cut-json'],
@@ -11,7 +11,7 @@ const oddBodies = [
 ];
 
 export const failureScenes = {
-  overload: accepted(
+  overload: acceptedStart(
     {
       faults: [
         {
@@ -28,11 +28,11 @@ export const failureScenes = {
     ...Array<Step>(6).fill({ await: 'poll' }),
     awaitPoll,
   ),
-  outage: accepted(
+  outage: acceptedStart(
     { faults: [{ ...toPolls, script: outageActions }] },
     { await: 'poll with a response 200 or 204', intervals: 20 },
   ),
-  'error-bodies': accepted(
+  'error-bodies': acceptedStart(
     {
       // A good response follows each error, since the pauses of a client may grow with each.
       faults: oddBodies.map((body, index) => ({
@@ -43,7 +43,7 @@ export const failureScenes = {
     ...Array<Step>(2 * oddBodies.length).fill({ await: 'poll' }),
     awaitPoll,
   ),
-  'bad-request': accepted(
+  'bad-request': acceptedStart(
     { faults: [{ ...toPolls, times: { next: 2 }, act: { kind: 'respond', status: 400 } }] },
     { await: 'poll' },
     { await: 'poll' },

@@ -2,7 +2,7 @@
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import type { Step } from '../scene.ts';
 import {
-  accepted,
+  acceptedStart,
   awaitFinalReport,
   awaitPoll,
   clearFaults,
@@ -41,7 +41,7 @@ function pausedAndContinued(states: Readonly<Record<string, 'pause'>>): readonly
 }
 
 export const offerScenes = {
-  update: accepted(
+  update: acceptedStart(
     deploy,
     { await: 'download' },
     awaitFinalReport,
@@ -52,13 +52,13 @@ export const offerScenes = {
     awaitPoll,
     awaitPoll,
   ),
-  'second-update': accepted(deploy, awaitFinalReport, deploy, awaitFinalReport),
-  'update-restart': accepted(
+  'second-update': acceptedStart(deploy, awaitFinalReport, deploy, awaitFinalReport),
+  'update-restart': acceptedStart(
     deploy,
     { cut: { name: 'at half of the download', hold: heldDownload(0.5) } },
     awaitFinalReport,
   ),
-  'restart-while-installing': accepted(
+  'restart-while-installing': acceptedStart(
     deploy,
     {
       cut: {
@@ -71,7 +71,7 @@ export const offerScenes = {
     },
     awaitFinalReport,
   ),
-  'revoked-in-update': accepted(
+  'revoked-in-update': acceptedStart(
     {
       faults: [
         { ...toReports, act: 'revoke-token' },
@@ -88,7 +88,7 @@ export const offerScenes = {
     awaitFinalReport,
     idleTwoIntervals,
   ),
-  'v2-absent': accepted(
+  'v2-absent': acceptedStart(
     {
       faults: [
         {
@@ -104,7 +104,7 @@ export const offerScenes = {
     clearFaults,
     idleTwoIntervals,
   ),
-  'legal-variations': accepted(
+  'legal-variations': acceptedStart(
     {
       vary: [
         ...(['unknown-members', 'member-order', 'json-spaces', 'json-escapes'] as const),
@@ -122,12 +122,12 @@ export const offerScenes = {
     deploy,
     awaitFinalReport,
   ),
-  'conflicting-data': accepted(
+  'conflicting-data': acceptedStart(
     { faults: [{ ...toPolls, act: { kind: 'respond', status: 409 } }] },
     { await: 'poll' },
     awaitPoll,
   ),
-  'other-type': accepted(
+  'other-type': acceptedStart(
     {
       faults: [
         {
@@ -141,7 +141,7 @@ export const offerScenes = {
     { await: 'poll with an update' },
     { await: 'final report', isOptional: true },
   ),
-  'bad-instructions': accepted(
+  'bad-instructions': acceptedStart(
     {
       faults: [
         {
@@ -155,13 +155,13 @@ export const offerScenes = {
     { await: 'poll with an update' },
     { await: 'final report', isOptional: true },
   ),
-  'installed-already': accepted(
+  'installed-already': acceptedStart(
     { deploy: { offer: 'installed' } },
     { await: 'poll with an update' },
     awaitFinalReport,
   ),
   'control-map': {
-    ...accepted(
+    ...acceptedStart(
       ...pausedAndContinued(pausesEverywhere),
       { deploy: { offer: 'new', states: pausesEverywhere } },
       { await: 'poll with an update' },
@@ -176,7 +176,7 @@ export const offerScenes = {
     needs: 'control-map',
   },
   'unrequested-control-map': {
-    ...accepted(
+    ...acceptedStart(
       {
         faults: [
           {
@@ -191,12 +191,12 @@ export const offerScenes = {
     ),
     excludedBy: 'control-map',
   },
-  inventory: accepted({ idleIntervals: 6 }, deploy, awaitFinalReport, {
+  inventory: acceptedStart({ idleIntervals: 6 }, deploy, awaitFinalReport, {
     await: 'inventory',
     intervals: 6,
     isOptional: true,
   }),
-  configuration: accepted(
+  configuration: acceptedStart(
     { deploy: { offer: 'configuration' } },
     { await: 'poll with an update' },
     { await: 'final report', isOptional: true },

@@ -2,7 +2,7 @@
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import type { Step } from '../scene.ts';
 import {
-  accepted,
+  acceptedStart,
   awaitFinalReport,
   clearFaults,
   corruptByte,
@@ -17,7 +17,7 @@ import {
 } from './steps.ts';
 
 export const reportScenes = {
-  abort: accepted(
+  abort: acceptedStart(
     ...['downloading', 'installing', 'rebooting'].flatMap((at): Step[] => [
       {
         faults: [
@@ -36,14 +36,14 @@ export const reportScenes = {
       clearFaults,
     ]),
   ),
-  'deployment-gone': accepted(
+  'deployment-gone': acceptedStart(
     { faults: [{ ...toReports, act: { kind: 'respond', status: 404 } }] },
     deploy,
     { await: 'report' },
     { user: 'abort' },
     idleTwoIntervals,
   ),
-  'lost-report': accepted(
+  'lost-report': acceptedStart(
     {
       faults: [
         ...['downloading', 'installing', 'rebooting'].map((report) => ({
@@ -61,7 +61,7 @@ export const reportScenes = {
     deploy,
     awaitFinalReport,
   ),
-  'report-outage': accepted(
+  'report-outage': acceptedStart(
     {
       faults: [
         {
@@ -75,8 +75,8 @@ export const reportScenes = {
     { await: 'poll with an update' },
     { await: 'final report', intervals: 20 },
   ),
-  'failing-update': accepted(damaged, deploy, awaitFinalReport, { idleIntervals: 3 }),
-  'log-too-large': accepted(
+  'failing-update': acceptedStart(damaged, deploy, awaitFinalReport, { idleIntervals: 3 }),
+  'log-too-large': acceptedStart(
     {
       faults: [
         corruptByte,

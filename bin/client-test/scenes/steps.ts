@@ -42,7 +42,10 @@ export const outageActions = [
 export type SceneRow = Omit<Scene, 'name'>;
 
 /** Returns a scene that begins with an accepted client. */
-export const accepted = (...steps: readonly Step[]): SceneRow => ({ start: 'accepted', steps });
+export const acceptedStart = (...steps: readonly Step[]): SceneRow => ({
+  start: 'accepted',
+  steps,
+});
 
 /** A byte of the payload that is changed in every download. */
 export const corruptByte = {

@@ -91,7 +91,7 @@ export async function cleanUpRun(
   }
   const { url: baseUrl } = cleanupOptions;
   const caPem = options.ca === undefined ? foundCaPem : await readNamedFile('--ca', options.ca);
-  const result = await removed({
+  const result = await removeLeftovers({
     ledgerFile,
     baseUrl,
     isForced: options.force,
@@ -118,7 +118,7 @@ function urlInLedger(ledgerFile: string): string {
   }
 }
 
-async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupResult> {
+async function removeLeftovers(options: Parameters<typeof cleanUp>[0]): Promise<CleanupResult> {
   try {
     return await cleanUp(options);
   } catch (error) {

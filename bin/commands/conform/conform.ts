@@ -27,7 +27,7 @@ import {
 import {
   addRunOptions,
   type ConformOptions,
-  completed,
+  completeOptions,
   runSettingsOf,
   withKnownIds,
 } from './options.ts';
@@ -174,7 +174,7 @@ async function runConform(
   const output = createOutput(options.json === true || options.ndjson === '-');
   const cases = withKnownIds(() => listCases(selection), hint);
   if (options.list) return list(cases, output);
-  return conform({ selection, cases }, completed(options, isUrlGiven), output);
+  return conform({ selection, cases }, completeOptions(options, isUrlGiven), output);
 }
 
 function list(cases: readonly CaseListing[], output: Output): ExitCode {

@@ -14,7 +14,7 @@ import {
 } from '../../../conformance/conformance.ts';
 import { leftOnServerText, removableText } from '../../../conformance/report/footprint.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { systemRandom } from '../../../fixtures/base/random.ts';
 import { startServer } from '../../../server/server.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
@@ -111,7 +111,7 @@ function planText({ selected, skipped, combined, ...plan }: Plan): string {
     ...(combined.length > 0 ? ['', 'Combined parameters'] : []),
     ...combined.map(
       ({ operation, parameters, requests }) =>
-        `  ${operation}: ${counted(parameters, 'parameter')} in ${counted(requests, 'request')}`,
+        `  ${operation}: ${countText(parameters, 'parameter')} in ${countText(requests, 'request')}`,
     ),
     '',
     'Footprint',
@@ -131,7 +131,7 @@ function planFootprint({
   const time =
     secondsAtLeast === null ? '' : `, at --rate at least ${durationText(secondsAtLeast)}`;
   return [
-    `requests: about ${counted(footprint.requests, 'request')}${time}`,
+    `requests: about ${countText(footprint.requests, 'request')}${time}`,
     `created and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
     `left on the server (the API has no delete): ${stays === '' ? 'nothing' : stays}`,
   ];

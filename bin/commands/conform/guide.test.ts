@@ -16,7 +16,7 @@ const guide = readFileSync(new URL('../../../conformance/guide.md', import.meta.
 /** Commands other than `conform` have tests of their own; a command in quotes is not ours. */
 const own = guide.replace(/fleetbed (?:serve|contract) [^`\n]*/g, '').replace(/ '[^'\n]*'/g, '');
 
-function found(pattern: RegExp): readonly string[] {
+function matchesOf(pattern: RegExp): readonly string[] {
   return [...new Set([...own.matchAll(pattern)].map(([, word = '']) => word))];
 }
 
@@ -29,7 +29,7 @@ describe('the guide of the conformance suite', () => {
         return command.options.flatMap(({ long, hidden }) => (hidden ? [] : [long]));
       },
     );
-    const named = found(/(--[a-z][a-z-]+)/g);
+    const named = matchesOf(/(--[a-z][a-z-]+)/g);
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((option) => !options.includes(option))).toEqual([]);
   });
@@ -37,18 +37,20 @@ describe('the guide of the conformance suite', () => {
   it('names only existing cases, capabilities, steps, defects and exit codes', () => {
     const ids = listCases().map(({ id }) => id);
     const areas = [...new Set(ids.map((id) => id.split('/')[0]))];
-    const named = found(new RegExp(`(?<![\\w/])((?:${areas.join('|')})/[a-z-]*)`, 'g'));
+    const named = matchesOf(new RegExp(`(?<![\\w/])((?:${areas.join('|')})/[a-z-]*)`, 'g'));
     expect(named).toContain('errors/error-says-why');
     expect(named.filter((each) => !ids.some((id) => id.startsWith(each)))).toEqual([]);
     expect(capabilityNames.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
     const steps = describedSteps().map(([step]): string => step);
-    const namedSteps = found(/`((?:advance|fail|limit|powerless|make|suspend|remove)-[a-z]+)`/g);
+    const namedSteps = matchesOf(
+      /`((?:advance|fail|limit|powerless|make|suspend|remove)-[a-z]+)`/g,
+    );
     expect(namedSteps.filter((step) => !steps.includes(step))).toEqual([]);
     const [, prefixes = ''] = /conform self-test ((?:[a-z][a-z-]* )+)/.exec(guide) ?? [];
     for (const prefix of prefixes.trim().split(' ')) {
       expect(allDefects.some(({ id }) => id.startsWith(prefix))).toBe(true);
     }
-    const codes = found(/^\| (\d+) +\|/gm).map(Number);
+    const codes = matchesOf(/^\| (\d+) +\|/gm).map(Number);
     expect(codes.filter((code) => !Object.values(exitCodes).some((each) => each === code))).toEqual(
       [],
     );

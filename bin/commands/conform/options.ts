@@ -95,7 +95,10 @@ export function credentialsOf(
  * @param isUrlGiven false when the URL is only the default
  * @throws CommandError when only a control listener is given, and its API is unknown
  */
-export function completed<Options extends ConformOptions>(options: Options, isUrlGiven: boolean) {
+export function completeOptions<Options extends ConformOptions>(
+  options: Options,
+  isUrlGiven: boolean,
+) {
   return options.anonymous || options.hooks !== undefined
     ? options
     : foundTarget(options, isUrlGiven);

@@ -20,7 +20,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { withLiveLine } from '../../output/live-line.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
-import { addRunOptions, type ConformOptions, completed, runSettingsOf } from './options.ts';
+import { addRunOptions, type ConformOptions, completeOptions, runSettingsOf } from './options.ts';
 import { readReportFile } from './read-report.ts';
 import { conformanceFormats } from './report-formats.ts';
 import { runSuite } from './run-suite.ts';
@@ -61,7 +61,7 @@ export function configure(command: Command): void {
     async (path: string, options: RerunOptions) => {
       const report = await readReportFile('REPORT', path);
       const own = { ...options, ...readEarlierOptions(report, command) };
-      process.exitCode = await rerun(report, completed(own, true));
+      process.exitCode = await rerun(report, completeOptions(own, true));
     },
   );
 }

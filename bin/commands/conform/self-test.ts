@@ -117,7 +117,7 @@ async function runSelfTest(
   const output = createOutput(json);
   if (drawn !== undefined) {
     const defects = withKnownIds(() => selectedRows(drawn, prefixes, 'defect'));
-    return isList ? list(defects, output) : fuzzed(defects, options, output);
+    return isList ? list(defects, output) : fuzzSuite(defects, options, output);
   }
   const defects = withKnownIds(() => selectedRows(allDefects, prefixes, 'defect'));
   return isList ? list(defects, output) : selfTest(defects, options, output);
@@ -205,7 +205,7 @@ async function knownResults(
   return (defect, ids) => (drawn.has(defect.id) ? undefined : findCommittedRow(defect, ids));
 }
 
-async function fuzzed(
+async function fuzzSuite(
   defects: readonly FuzzDefect[],
   options: SelfTestCommandOptions,
   output: Output,

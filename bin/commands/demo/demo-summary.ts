@@ -1,7 +1,7 @@
 /** The summary at the end of the demo: outcome of the fleet, verdicts and addresses. */
 import Table from 'cli-table3';
 import { type ConformanceResult, verdictNames } from '../../../conformance/result/result.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { keyTypes } from '../../../fixtures/contract/vocabulary.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
@@ -44,7 +44,7 @@ function reconciliationLine({ reconciliation }: FleetResult): string {
   if (!reconciliation.checked)
     return `Reconciliation: not checked (${reconciliation.reason ?? 'no reason given'})`;
   if (reconciliation.ok) return 'Reconciliation: server and fleet agree on every device';
-  return `Reconciliation: ${counted(reconciliation.differences.length, 'difference')} between server and fleet`;
+  return `Reconciliation: ${countText(reconciliation.differences.length, 'difference')} between server and fleet`;
 }
 
 /** The number of cases by verdict. */

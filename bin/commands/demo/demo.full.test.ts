@@ -3,7 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { type RunningCommand, startCommand } from '../../testing/built-command.ts';
-import { abridged, isDemo, shownOutputs, withoutChangingValues } from '../../testing/documents.ts';
+import {
+  abridgeOutput,
+  isDemo,
+  shownOutputs,
+  withoutChangingValues,
+} from '../../testing/documents.ts';
 
 const DEMO_MAX_MS = 120_000;
 
@@ -25,7 +30,7 @@ describe('fleetbed demo', () => {
     const { output: documented = '' } = shownOutputs(readme).find(isDemo) ?? {};
     // README omits the progress on standard error, and also the addresses for --exit.
     const results = output.slice(0, output.indexOf('\nURL '));
-    expect(withoutChangingValues(abridged(`\n${results}`, documented)), 'npm run docs').toBe(
+    expect(withoutChangingValues(abridgeOutput(`\n${results}`, documented)), 'npm run docs').toBe(
       withoutChangingValues(documented),
     );
     const controlUrl = /Control +(\S+)/.exec(output)?.[1];

@@ -5,7 +5,7 @@
 import { Lint, type LintFinding } from '../../../conformance/client-judge/lint.ts';
 import { exchangeIn } from '../../../conformance/recordings/journal.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import { printable } from '../../../fixtures/base/printable.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -84,12 +84,12 @@ export function findingLines({
 }
 
 function summary(exchanges: number, counts: ReadonlyMap<string, number>): string {
-  const judged = counted(exchanges, 'request');
+  const judged = countText(exchanges, 'request');
   if (exchanges === 0) return 'The journal has no requests of devices.';
   if (counts.size === 0) return `No finding in ${judged} of devices.`;
   const rows = [...counts].map(([duty, count]) => `${duty} ${count}`);
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return `${counted(all, 'finding')} in ${judged} of devices: ${rows.join(', ')}.`;
+  return `${countText(all, 'finding')} in ${judged} of devices: ${rows.join(', ')}.`;
 }
 
 /** Yields the entries of a session file. @throws CommandError if it is none */

@@ -26,10 +26,10 @@ export interface ProxyPlan {
   /** Base URL, possibly with a path. */
   readonly upstream: string;
   readonly caPem: string | undefined;
-  exchanged(exchange: ProxiedExchange): void;
-  framed(frame: ProxiedFrame): void;
+  onExchange(exchange: ProxiedExchange): void;
+  onFrame(frame: ProxiedFrame): void;
   /** Called once for each request that the upstream server did not answer. */
-  reportNoResponse(error: Error): void;
+  onNoResponse(error: Error): void;
 }
 
 /** Returns the proxy, which does not listen yet. Its owner closes it. */
@@ -65,7 +65,7 @@ class Passage {
       this.#passOn(received, response);
     });
     upstream.once('error', (error) => {
-      if (incoming === undefined && !response.destroyed) this.#plan.reportNoResponse(error);
+      if (incoming === undefined && !response.destroyed) this.#plan.onNoResponse(error);
       // The device sees what it would see without the proxy: a closed connection.
       response.destroy();
     });
@@ -85,7 +85,7 @@ class Passage {
     };
     socket.on('error', end);
     upstream.once('error', (error) => {
-      this.#plan.reportNoResponse(error);
+      this.#plan.onNoResponse(error);
       end();
     });
     upstream.once('response', (response: IncomingMessage) => {
@@ -113,7 +113,7 @@ class Passage {
         const name = Object.entries(opcodes).find(([, code]) => code === opcode)?.[0];
         const bytes = payload.length;
         const atMs = systemClock.now();
-        this.#plan.framed({ atMs, from: side, opcode: name ?? String(opcode), bytes });
+        this.#plan.onFrame({ atMs, from: side, opcode: name ?? String(opcode), bytes });
       }
     };
     if (head.length > 0) {
@@ -182,7 +182,7 @@ class Passage {
     this.#isReported = true;
     const { method = '', url = '/', headers, rawHeaders } = this.#request;
     const endedMs = systemClock.now();
-    this.#plan.exchanged({
+    this.#plan.onExchange({
       endedMs,
       tookMs: endedMs - this.#startedMs,
       method,

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
@@ -97,12 +97,12 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
   const proxy = recordingProxy({
     upstream,
     caPem,
-    exchanged: (exchange) => {
+    onExchange: (exchange) => {
       exchanges += 1;
       write(lines.exchange(exchange));
     },
-    framed: (frame) => write(lines.frame(frame)),
-    reportNoResponse: (error) => {
+    onFrame: (frame) => write(lines.frame(frame)),
+    onNoResponse: (error) => {
       failures += 1;
       if (failures === 1) output.warn(describeError(error, upstream).sentence);
     },
@@ -117,6 +117,6 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
   await untilAborted(stop);
   proxy.close();
   proxy.closeAllConnections();
-  output.line(`Recorded ${counted(exchanges, 'request')} in ${out}.`);
+  output.line(`Recorded ${countText(exchanges, 'request')} in ${out}.`);
   return exchanges === 0 ? exitCodes.inconclusive : exitCodes.pass;
 }

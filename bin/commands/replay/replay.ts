@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { Agent } from 'undici';
 import { openRecording } from '../../../conformance/recordings/open-recording.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -128,7 +128,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
   } finally {
     await dispatcher.destroy();
   }
-  const summary = `${counted(played, 'request')} played, ${counted(differing, 'response')} differ.`;
+  const summary = `${countText(played, 'request')} played, ${countText(differing, 'response')} differ.`;
   output.line(played === 0 ? `${file} has no request of a device.` : summary);
   if (played === 0) return exitCodes.inconclusive;
   return differing > 0 ? exitCodes.failed : exitCodes.pass;

@@ -125,7 +125,12 @@ describe('fleetbed record', () => {
   });
 
   it.each([
-    ['3', 'its file is no session', () => ['--lint', '--from', written('[]')], /line 1: is not/],
+    [
+      '3',
+      'its file is no session',
+      () => ['--lint', '--from', writeSession('[]')],
+      /line 1: is not/,
+    ],
     ['2', '--lint is missing', () => ['--from', file], /needs --lint, and no filter/],
     ['2', 'a filter is given', () => ['--lint', '--from', file, '--device', 'x'], /no filter/],
   ])('is refused by journal with %s when %s', async (code, _, argsOf, sentence) => {
@@ -213,8 +218,8 @@ describe('fleetbed replay', { timeout: 60_000 }, () => {
   it.each([
     ['3', 'its server is not there', () => file, /nothing listens there/],
     ['3', 'its file is not there', () => join(folder, 'none'), /no such file/],
-    ['3', 'its file is no session', () => written('text'), /not a JSON object/],
-    ['4', 'its file has no request of a device', () => written(''), /^$/],
+    ['3', 'its file is no session', () => writeSession('text'), /not a JSON object/],
+    ['4', 'its file has no request of a device', () => writeSession(''), /^$/],
   ])('exits with %s when %s', async (code, _, fileOf, sentence) => {
     const end = await runCommand(['replay', fileOf(), '--url', 'http://127.0.0.1:9']);
     expect({ code: String(end.code) }).toEqual({ code });
@@ -262,7 +267,7 @@ describe('a recorded session with a WebSocket and another header prefix', {
   });
 });
 
-function written(text: string): string {
+function writeSession(text: string): string {
   const path = join(folder, 'written');
   writeFileSync(path, text);
   return path;

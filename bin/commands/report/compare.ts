@@ -56,7 +56,7 @@ export function configure(command: Command): void {
     .option('--json', 'print the comparison as one JSON line')
     .action(async (a: string, b: string, options: CompareOptions) => {
       const before = await readResultFile('A', a);
-      const comparison = compared(before, await readResultFile('B', b), {
+      const comparison = compareRuns(before, await readResultFile('B', b), {
         share: options.noiseShare,
         milliseconds: options.noiseFloor,
       });
@@ -67,7 +67,7 @@ export function configure(command: Command): void {
     });
 }
 
-function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): RunComparison {
+function compareRuns(before: FleetResult, after: FleetResult, floor: NoiseFloor): RunComparison {
   try {
     return compareResults(before, after, floor);
   } catch (error) {

@@ -35,7 +35,7 @@ function violatedIn(result: FleetResult): readonly string[] {
 }
 
 /** Runs a fleet in which every device is checked. */
-async function watched(fleet: FleetOnTestbed, change: PlanChange): Promise<FleetResult> {
+async function runChecked(fleet: FleetOnTestbed, change: PlanChange): Promise<FleetResult> {
   const checkShare = 1;
   const judge = await judgeFor({ checkShare, headerPrefix });
   return fleet.run({ checkShare, judge, pollIntervalMs: 100, ...change });
@@ -72,7 +72,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
     expect(defect.violates).toContain(requirement);
     proxy.activate(new ActiveDefect(defect));
     const change = { baseUrl: proxy.baseUrl, durationMs: 1500, seed: id };
-    const result = await watched(fleet, { behaviours: ['steady', 'aborted-midway'], ...change });
+    const result = await runChecked(fleet, { behaviours: ['steady', 'aborted-midway'], ...change });
     expect(violatedIn(result)).toEqual([requirement]);
   });
 });
@@ -87,7 +87,7 @@ describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }
   it('violates no requirement for any device with any allowed variation of responses', async () => {
     const fleet = await FleetOnTestbed.start({ variationSeed: 'one' });
     try {
-      const result = await watched(fleet, { behaviours: strange, durationMs: 4000 });
+      const result = await runChecked(fleet, { behaviours: strange, durationMs: 4000 });
       expect(violatedIn(result)).toEqual([]);
       expect(result.checks?.devices).toBe(strange.length);
       const judged = rowsOf(result).filter((row) => row.judged > 0);

@@ -5,7 +5,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { cleanUpFleet, type FleetCleanupResult } from '../../../simulator/state/cleanup.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
@@ -131,8 +131,8 @@ function cleanupReport(result: FleetCleanupResult): string {
     ...(stayed.length > 0
       ? [`Not removed from ${baseUrl}`, ...stayed.map((line) => `  ${line}`)]
       : []),
-    `${counted(devices, 'device')} in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
-      `${counted(deploymentsClosed, 'deployment')} aborted, ${counted(stayed.length, 'object')} not removed`,
+    `${countText(devices, 'device')} in the ledger: ${decommissioned} decommissioned, ${notThere} not on the server; ` +
+      `${countText(deploymentsClosed, 'deployment')} aborted, ${countText(stayed.length, 'object')} not removed`,
     ...(isDoubtful ? [emptyLedgerSentence(baseUrl)] : []),
     ...deletedLedgers.map((path) => `deleted ${path}: everything in it was removed`),
   ].join('\n');

@@ -2,7 +2,7 @@
  * `fleetbed simulate --estimate`: estimates the machines that the planned fleet and larger fleets
  * need.
  */
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { durationText } from '../../../fixtures/base/duration.ts';
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import {
@@ -54,7 +54,7 @@ export async function estimate(
   const sample = sampleOf(plan);
   const { devices } = sample.plan;
   output.progress(
-    `simulating ${counted(devices, 'device')} for ${durationText(sample.durationMs)}`,
+    `simulating ${countText(devices, 'device')} for ${durationText(sample.durationMs)}`,
   );
   const device = await trafficOf(plan, startMs, signals);
   if (signals.signal.aborted) return exitCodes.interrupted;

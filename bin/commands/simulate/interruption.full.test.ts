@@ -68,7 +68,7 @@ function interrupt(group: readonly number[]): void {
 }
 
 /** Returns the server's status of each device in the run's deployment. */
-async function recorded({ stdout }: { readonly stdout: string }): Promise<string[]> {
+async function readStatuses({ stdout }: { readonly stdout: string }): Promise<string[]> {
   const [, id = ''] = ofDeployment.exec(stdout) ?? [];
   const path = pathOf(managementOperations['list-deployment-devices'], { id });
   const listed = (await (await manage(path)).json()) as { readonly status: string }[];
@@ -94,7 +94,7 @@ describe.concurrent.each(['1', '2'])(
       expect(result.devices.map(({ outcome }) => outcome)).toEqual(all('success'));
       expect(result.funnel.updating).toBe(0);
       expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
-      expect(await recorded(ended)).toEqual(all('success'));
+      expect(await readStatuses(ended)).toEqual(all('success'));
       // No device may request a deployment after its update.
       const afterUpdate = ended.stdout.slice(ended.stdout.lastIndexOf('"state":"success"'));
       expect(afterUpdate).not.toContain('next-deployment');
@@ -120,7 +120,7 @@ describe.concurrent.each(['1', '2'])(
         ended: 'interrupted',
         reconciliation: { checked: true, ok: true },
       });
-      expect(await recorded(ended)).toEqual(all('installing'));
+      expect(await readStatuses(ended)).toEqual(all('installing'));
       for (const pid of group) while (existsSync(`/proc/${pid}`)) await systemClock.sleep(20);
     });
   },

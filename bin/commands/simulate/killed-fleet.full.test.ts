@@ -85,7 +85,7 @@ function leftMidway(fleet: string): readonly string[] {
 }
 
 /** Kills one simulator of a fleet; returns false when the simulator had ended before. */
-async function killed(fleet: string, chance: Random): Promise<boolean> {
+async function killSimulator(fleet: string, chance: Random): Promise<boolean> {
   const simulator = startCommand([...argsOf(fleet), '--events', '-']);
   const events = chance.integer(1, LIFE_MAX_EVENTS);
   await Promise.race([eventsWritten(simulator, events), simulator.ended]);
@@ -106,7 +106,7 @@ function eventsWritten({ child }: RunningCommand, events: number): Promise<void>
   });
 }
 
-async function ended(fleet: string): Promise<FleetResult> {
+async function runToEnd(fleet: string): Promise<FleetResult> {
   const { code, stdout, stderr } = await runCommand([...argsOf(fleet), '--json']);
   expect([exitCodes.pass, exitCodes.generatorLimited], stderr).toContain(code);
   return JSON.parse(stdout);
@@ -118,11 +118,11 @@ async function killMany(lane: string, kills: number): Promise<readonly string[]>
   const hit: (readonly string[])[] = [];
   for (let fleets = 1; hit.length < kills; fleets++) {
     const fleet = `fleet-${lane}${fleets}`;
-    while (hit.length < kills && (await killed(fleet, chance))) {
+    while (hit.length < kills && (await killSimulator(fleet, chance))) {
       const midway = leftMidway(fleet);
       if (midway.length > 0) hit.push(midway);
     }
-    expectAsUnkilled(await ended(fleet));
+    expectAsUnkilled(await runToEnd(fleet));
   }
   expect(hit).toHaveLength(kills);
   return hit.flat();
@@ -152,7 +152,7 @@ it('a fleet continues with the deployment during whose creation it was killed', 
   const simulator = startCommand(argsOf('unmade'));
   while ((await deploymentsCount()) === before) await systemClock.sleep(20);
   expect((await simulator.end('SIGKILL')).code).toBeNull();
-  const { funnel } = await ended('unmade');
+  const { funnel } = await runToEnd('unmade');
   expect(funnel.success + funnel.failure + funnel.aborted).toBe(DEVICES);
 });
 

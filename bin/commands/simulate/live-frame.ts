@@ -107,19 +107,19 @@ function bar(share: number): string {
 
 function standingLines({ progress, rates }: LiveFacts): FrameRow[] {
   const { funnel, socketsOpen, exchanges, errors } = progress;
-  const counted = (label: string, count: number, tone: TextTone): TextSpan =>
+  const countSpan = (label: string, count: number, tone: TextTone): TextSpan =>
     count > 0 ? { text: `${label} ${count}  `, tone } : `${label} ${count}  `;
   return [
     [
       `updating ${funnel.updating}  idle ${funnel.idle}  `,
-      counted('pending', funnel.pending, 'warn'),
+      countSpan('pending', funnel.pending, 'warn'),
       ...(funnel.off > 0 ? [`off ${funnel.off}  `] : []),
-      counted('no contact', funnel.noContact, 'negative'),
+      countSpan('no contact', funnel.noContact, 'negative'),
       `sockets ${socketsOpen}`,
     ],
     [
       `requests ${exchanges} (${rates.exchanges.toFixed(0)}/s)  `,
-      counted('errors', errors, 'negative'),
+      countSpan('errors', errors, 'negative'),
       `(${rates.errors.toFixed(1)}/s)`,
     ],
     ...violationText(progress).map((text): FrameRow => [{ text, tone: 'negative' }]),

@@ -32,12 +32,12 @@ export function styledLine(spans: readonly TextSpan[], { columns, colour }: Line
     const { text, tone } = typeof span === 'string' ? { text: span, tone: undefined } : span;
     const cut = cutTo(printable(text, TEXT_MAX_CHARACTERS), room);
     room -= widthOf(cut);
-    line += tone === undefined || !colour ? cut : coloured(cut, tone);
+    line += tone === undefined || !colour ? cut : colourText(cut, tone);
   }
   return line;
 }
 
-function coloured(text: string, tone: TextTone): string {
+function colourText(text: string, tone: TextTone): string {
   const [start, end] = codes[tone];
   return text === '' ? '' : `\u001b[${start}m${text}\u001b[${end}m`;
 }

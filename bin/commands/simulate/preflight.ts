@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../../simulator/plan/cohort.ts';
 import { deviceRange } from '../../../simulator/plan/shard.ts';
@@ -61,7 +61,7 @@ export function limitProblem(
   const fit = Math.max(0, ports * addresses - CONNECTIONS_MAX * processes);
   return (
     `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need ${wanted} ports, but ` +
-    `${counted(addresses, 'local address')} can use only ${ports * addresses} to one server: ${fit} sockets ` +
+    `${countText(addresses, 'local address')} can use only ${ports * addresses} to one server: ${fit} sockets ` +
     `would work; give ${Math.ceil(wanted / ports)} addresses with --source-addresses.`
   );
 }

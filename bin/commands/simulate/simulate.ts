@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import {
   type FleetPlan,
@@ -162,7 +162,7 @@ async function simulate(
   await requireDeployable(plan, { clock: systemClock, signal }).catch((error: unknown) => {
     throw fleetError(error, plan);
   });
-  const title = `${counted(plan.devices, 'device')} against ${plan.baseUrl}, seed "${plan.seed}"`;
+  const title = `${countText(plan.devices, 'device')} against ${plan.baseUrl}, seed "${plan.seed}"`;
   output.progress(title);
   const watch = new ReadyWatch(plan, options.readyFile);
   const audience = await openRunObservers(options, { clock: systemClock, output, title, signal });

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 /** Returns a list of the management API, whose type is not checked. */
-async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Promise<Item[]> {
+async function readList<Item>(operation: 'list-devices' | 'list-deployments'): Promise<Item[]> {
   const path = `${pathOf(managementOperations[operation])}?per_page=100`;
   return (await (await manage(path)).json()) as Item[];
 }
@@ -95,8 +95,8 @@ describe('a simulator killed repeatedly during an update', () => {
   });
 
   it('resumes its own deployment, and creates no device twice', async () => {
-    expect(await listed<Deployment>('list-deployments')).toHaveLength(1);
-    const devices = await listed<Device>('list-devices');
+    expect(await readList<Deployment>('list-deployments')).toHaveLength(1);
+    const devices = await readList<Device>('list-devices');
     expect(devices).toHaveLength(DEVICES);
     expect(devices.map(({ auth_sets: sets }) => sets.length)).toEqual(devices.map(() => 1));
   });
@@ -122,7 +122,7 @@ describe('a simulator killed repeatedly during an update', () => {
     await stallDecommissions();
     const cleanup = startCommand(args);
     const left = DEVICES - ANSWERED - CLEANED_AT_ONCE;
-    while ((await listed('list-devices')).length > left) await systemClock.sleep(20);
+    while ((await readList('list-devices')).length > left) await systemClock.sleep(20);
     expect((await cleanup.end('SIGKILL')).code).toBeNull();
     await faults('clear');
     const again = await runCommand(args);
@@ -134,7 +134,7 @@ describe('a simulator killed repeatedly during an update', () => {
       notThere: CLEANED_AT_ONCE,
       stayed: [],
     });
-    expect(await listed('list-devices')).toEqual([]);
+    expect(await readList('list-devices')).toEqual([]);
     expect(existsSync(join(state, 'ledger.ndjson'))).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { durationText } from '../../../fixtures/base/duration.ts';
 import {
   ClientError,
@@ -194,7 +194,7 @@ function failureReport(
   return [
     `Seed ${tried} violates an invariant:`,
     ...violationLines(violations),
-    `Shrunk in ${counted(shrinkRuns, 'run')} to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(virtualRun.faults.length, 'fault')}. Reproduce it with:`,
+    `Shrunk in ${countText(shrinkRuns, 'run')} to: ${countText(devices, 'device')}, ${durationText(durationMs)}, ${countText(virtualRun.faults.length, 'fault')}. Reproduce it with:`,
     line,
   ].join('\n');
 }

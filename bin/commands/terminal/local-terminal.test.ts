@@ -31,8 +31,8 @@ class Keyboard {
     this.#record(`resize ${height} ${width}`);
   }
 
-  drained(): void {
-    this.#record('drained');
+  resumeOutput(): void {
+    this.#record('resumeOutput');
   }
 
   /** Resolves after this many calls to the remote shell. */
@@ -51,7 +51,7 @@ class Keyboard {
   }
 }
 
-function joined(isTTY: boolean) {
+function joinTerminal(isTTY: boolean) {
   const streams = streamsOf(isTTY);
   const local = new LocalTerminal(streams);
   const keyboard = new Keyboard();
@@ -60,7 +60,7 @@ function joined(isTTY: boolean) {
 
 describe('a terminal joined with a remote shell', () => {
   it('sends each key immediately, including Ctrl-C, and shows bytes unchanged', async () => {
-    const { stdin, stdout, keyboard, local } = joined(true);
+    const { stdin, stdout, keyboard, local } = joinTerminal(true);
     stdin.write('a\x03\x1b[A');
     expect(await keyboard.until(1)).toEqual(['type "a\\u0003\\u001b[A"']);
     local.show(Buffer.from('\x1b[31m\xff', 'latin1'));
@@ -69,7 +69,7 @@ describe('a terminal joined with a remote shell', () => {
   });
 
   it('is in raw mode while joined, and restored afterwards', () => {
-    const { modes, local } = joined(true);
+    const { modes, local } = joinTerminal(true);
     expect(modes).toEqual([true]);
     local.restore();
     expect(modes).toEqual([true, false]);
@@ -79,7 +79,7 @@ describe('a terminal joined with a remote shell', () => {
 
   it('is restored even when the process ends while it is joined', () => {
     const listenersBefore = process.listeners('exit');
-    const { modes, local } = joined(true);
+    const { modes, local } = joinTerminal(true);
     const [added] = process.listeners('exit').filter((each) => !listenersBefore.includes(each));
     added?.(0);
     expect(modes).toEqual([true, false]);
@@ -88,7 +88,7 @@ describe('a terminal joined with a remote shell', () => {
   });
 
   it('is left by Ctrl-] after the keys before it have been sent', async () => {
-    const { stdin, keyboard, left, local } = joined(true);
+    const { stdin, keyboard, left, local } = joinTerminal(true);
     stdin.write('bye\x1dnever');
     await left;
     expect(keyboard.calls).toEqual(['type "bye"']);
@@ -96,7 +96,7 @@ describe('a terminal joined with a remote shell', () => {
   });
 
   it('reports its size and each change of its size', async () => {
-    const { stdout, keyboard, local } = joined(true);
+    const { stdout, keyboard, local } = joinTerminal(true);
     expect(local.size).toEqual({ height: 40, width: 80 });
     Object.assign(stdout, { rows: 50, columns: 132 });
     stdout.emit('resize');
@@ -107,15 +107,15 @@ describe('a terminal joined with a remote shell', () => {
   });
 
   it('reports when its output is full, and when it has drained', async () => {
-    const { stdout, keyboard, local } = joined(true);
+    const { stdout, keyboard, local } = joinTerminal(true);
     expect(local.show(Buffer.alloc(100))).toBe(false);
     stdout.resume();
-    expect(await keyboard.until(1)).toEqual(['drained']);
+    expect(await keyboard.until(1)).toEqual(['resumeOutput']);
     local.restore();
   });
 
   it('shows notes about the connection on standard error, with control characters escaped', () => {
-    const { stderr, stdout, local } = joined(true);
+    const { stderr, stdout, local } = joinTerminal(true);
     local.note('too \x1b[2Jlong');
     expect(String(stderr.read())).toBe('\r\ntoo \\u{1b}[2Jlong\r\n');
     expect(stdout.read()).toBeNull();
@@ -123,7 +123,7 @@ describe('a terminal joined with a remote shell', () => {
   });
 
   it('releases its streams at the end', () => {
-    const { stdin, stdout, keyboard, local } = joined(true);
+    const { stdin, stdout, keyboard, local } = joinTerminal(true);
     local.restore();
     stdin.write('x');
     stdout.emit('resize');
@@ -140,7 +140,7 @@ describe('input that is not a terminal', () => {
     ['a\x1db\n', ['type "a\\u001db\\n"', 'end']],
     ['', ['end']],
   ])('reads %j to the end of its last line', async (text, calls) => {
-    const { stdin, keyboard, modes, local } = joined(false);
+    const { stdin, keyboard, modes, local } = joinTerminal(false);
     stdin.end(text);
     expect(await keyboard.until(calls.length)).toEqual(calls);
     expect(modes).toEqual([]);
@@ -148,7 +148,7 @@ describe('input that is not a terminal', () => {
   });
 
   it('is read no faster than it can be sent', async () => {
-    const { stdin, keyboard, local } = joined(false);
+    const { stdin, keyboard, local } = joinTerminal(false);
     let sent: () => void = () => undefined;
     keyboard.type = (keys) => {
       keyboard.calls.push(String(keys));
@@ -169,7 +169,7 @@ describe('input that is not a terminal', () => {
   });
 
   it('fails when the keys cannot be sent', async () => {
-    const { stdin, keyboard, left, local } = joined(false);
+    const { stdin, keyboard, left, local } = joinTerminal(false);
     keyboard.type = () => Promise.reject(new Error('gone'));
     stdin.write('x');
     await expect(left).rejects.toThrow('gone');

@@ -19,7 +19,7 @@ export interface LocalStreams {
   readonly stderr: Writable;
 }
 
-type Keyboard = Pick<RemoteShell, 'type' | 'endInput' | 'resize' | 'drained'>;
+type Keyboard = Pick<RemoteShell, 'type' | 'endInput' | 'resize' | 'resumeOutput'>;
 
 /** The key that leaves the shell: Ctrl-], as in telnet. */
 const LEAVE_KEY = 0x1d;
@@ -55,7 +55,7 @@ export class LocalTerminal implements ShellScreen {
   /** Sends keys until the input ends. Resolves when the user leaves with Ctrl-]. */
   join(keyboard: Keyboard): Promise<void> {
     const { stdin, stdout } = this.#streams;
-    this.#listen(stdout, 'drain', () => keyboard.drained());
+    this.#listen(stdout, 'drain', () => keyboard.resumeOutput());
     this.#listen(stdout, 'resize', () => keyboard.resize(this.size));
     if (this.isInteractive) this.#setRaw();
     let last: number | undefined;

@@ -176,7 +176,7 @@ describe("a user's shell", () => {
       await new Promise((resolve) => setImmediate(resolve));
     expect(screen.output).toMatch(/first$/);
     screen.hasRoom = true;
-    remote.drained();
+    remote.resumeOutput();
     await screen.until(/second$/);
     await remote.stop();
   });

@@ -21,7 +21,7 @@ export interface ScreenSize {
 /** The screen on which the shell is shown. */
 export interface ShellScreen {
   readonly size: ScreenSize;
-  /** Shows the bytes unchanged. Returns false when the caller should wait for `drained`. */
+  /** Shows the bytes unchanged. Returns false when the caller should wait for `resumeOutput`. */
   show(bytes: Uint8Array): boolean;
   /** Shows a note about the connection. */
   note(text: string): void;
@@ -99,7 +99,7 @@ export class RemoteShell {
   }
 
   /** Resumes output after the screen has drained. */
-  drained(): void {
+  resumeOutput(): void {
     this.#socket?.resume();
   }
 
@@ -118,7 +118,7 @@ export class RemoteShell {
     });
     this.#socket = await UserSocket.open(this.#options, {
       message: (message) => this.#receive(message),
-      closed: (cause) => this.#finish(cause),
+      onClose: (cause) => this.#finish(cause),
     });
     await this.#say('new', { props: sizeProps(this.#screen.size) });
     const waitMs = limits.connectReplyMaxSeconds * 1000;

@@ -63,7 +63,7 @@ async function untilConnected(count: number): Promise<Device[]> {
 }
 
 /** Opens a terminal, types this text, and waits for the end of the terminal. */
-function typed(input: string, args: readonly string[]): Promise<CommandEnd> {
+function typeText(input: string, args: readonly string[]): Promise<CommandEnd> {
   const child = spawn(process.execPath, [builtCommand, 'terminal', ...args]);
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -83,7 +83,7 @@ const byToken = () => ['--token', ready.adminToken];
 describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
   it("shows the device's output, and ends cleanly with the input", async () => {
     const script = 'hostname\necho one > /tmp/a\ncat /tmp/a /etc/hostname\nfoo\n';
-    const { code, stdout, stderr } = await typed(script, [...reach(), ...byToken()]);
+    const { code, stdout, stderr } = await typeText(script, [...reach(), ...byToken()]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const name = /^root@(\S+):~# /.exec(stdout)?.[1];
     expect(name).toMatch(/^fb-[0-9a-f]+$/);
@@ -96,10 +96,10 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
   });
 
   it("finds the device's files of the last session, and no others", async () => {
-    await typed('echo kept > /data/a', [...reach(ids[0]), ...byToken()]);
-    const again = await typed('ls /data', [...reach(ids[0]), ...byToken()]);
+    await typeText('echo kept > /data/a', [...reach(ids[0]), ...byToken()]);
+    const again = await typeText('ls /data', [...reach(ids[0]), ...byToken()]);
     expect(again.stdout).toContain('\r\na\r\n');
-    const other = await typed('ls /data\n', [...reach(ids[1]), ...byToken()]);
+    const other = await typeText('ls /data\n', [...reach(ids[1]), ...byToken()]);
     expect(other.stdout).not.toContain('\r\na\r\n');
     expect(other.code).toBe(0);
   });
@@ -107,7 +107,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
   it('passes large output', async () => {
     const text = 'x'.repeat(3000);
     const doubled = 'cat a a > b\ncat b b > a\n'.repeat(2);
-    const { stdout } = await typed(`echo ${text} > a\n${doubled}cat a\nrm a b\n`, [
+    const { stdout } = await typeText(`echo ${text} > a\n${doubled}cat a\nrm a b\n`, [
       ...reach(),
       ...byToken(),
     ]);
@@ -116,7 +116,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
 
   it('opens with a login', async () => {
     const login = ['--email', ready.adminEmail, '--password', ready.adminPassword];
-    const { code, stdout } = await typed('whoami\n', [...reach(), ...login]);
+    const { code, stdout } = await typeText('whoami\n', [...reach(), ...login]);
     expect(code).toBe(0);
     expect(stdout).toContain('\r\nroot\r\n');
   });
@@ -126,9 +126,9 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     const path = pathOf(managementOperations['get-device'], { id: ids[0] ?? '' });
     const device = (await (await fetch(ready.baseUrl + path, { headers })).json()) as Device;
     const mac = String(device.identity_data.mac);
-    const { code, stdout } = await typed('whoami\n', [...reach(mac), ...byToken()]);
+    const { code, stdout } = await typeText('whoami\n', [...reach(mac), ...byToken()]);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('root') });
-    const unknown = await typed('', [...reach('02:ff'), ...byToken()]);
+    const unknown = await typeText('', [...reach('02:ff'), ...byToken()]);
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toMatch(/no device has the ID or identity value 02:ff; nearest: /);
   });
@@ -138,12 +138,12 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     const prompt = new Promise((resolve) => first.stdout.once('data', resolve));
     const ended = new Promise((resolve) => first.once('close', resolve));
     await prompt;
-    const second = await typed('', [...reach(), ...byToken()]);
+    const second = await typeText('', [...reach(), ...byToken()]);
     expect(second.code).toBe(3);
     expect(second.stderr).toContain('refuses a shell: user has too many open sessions');
     first.kill('SIGTERM');
     expect(await ended).toBe(130);
-    expect((await typed('pwd\n', [...reach(), ...byToken()])).code).toBe(0);
+    expect((await typeText('pwd\n', [...reach(), ...byToken()])).code).toBe(0);
   });
 });
 

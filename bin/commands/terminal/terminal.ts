@@ -50,7 +50,7 @@ async function terminal(device: string, options: ServerAccess): Promise<ExitCode
   const stop = stopSignal();
   const local = new LocalTerminal(process);
   if (local.isInteractive) createOutput(false).progress('Press Ctrl-] to leave the device.');
-  const remote = await Promise.race([started(device, options, local), untilAborted(stop)]).catch(
+  const remote = await Promise.race([startShell(device, options, local), untilAborted(stop)]).catch(
     (error: unknown) => {
       throw terminalError(error, device, options);
     },
@@ -68,7 +68,7 @@ async function terminal(device: string, options: ServerAccess): Promise<ExitCode
   }
 }
 
-async function started(
+async function startShell(
   device: string,
   options: ServerAccess,
   local: LocalTerminal,

@@ -37,7 +37,7 @@ export interface UserSocketOptions {
 export interface UserSocketEvents {
   message(message: ConnectMessage): void;
   /** Called once after an open socket has closed. @param cause a short description */
-  closed(cause: string): void;
+  onClose(cause: string): void;
 }
 
 const SUBPROTOCOL = 'protomsg/msgpack';
@@ -82,7 +82,7 @@ export class UserSocket {
       }
     });
     listen(socket, events);
-    await opened(socket, options);
+    await waitForOpen(socket, options);
     keepAlive(socket, options.clock);
     return new UserSocket(socket);
   }
@@ -136,12 +136,12 @@ function listen(socket: WebSocket, events: UserSocketEvents): void {
   socket.on('close', (code, reason) => {
     if (!wasOpen) return;
     const suffix = reason.length > 0 ? `: ${reason}` : '';
-    events.closed(lastError ?? `the server closed the connection with ${code}${suffix}`);
+    events.onClose(lastError ?? `the server closed the connection with ${code}${suffix}`);
   });
 }
 
 /** Resolves once the socket is open. */
-function opened(socket: WebSocket, options: UserSocketOptions): Promise<void> {
+function waitForOpen(socket: WebSocket, options: UserSocketOptions): Promise<void> {
   const { clock, requestTimeLimitMs } = options;
   const startedMs = clock.monotonicMs();
   const circumstances = (cause?: unknown): ErrorContext => {

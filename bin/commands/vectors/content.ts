@@ -313,8 +313,8 @@ async function artifactVectors(random: Random): Promise<readonly ArtifactVector[
   const files = {
     '': right,
     'payload-changed': changed,
-    'manifest-changed': altered(right, sha256(content).toString('hex'), '0'.repeat(64)),
-    'format-unknown': altered(right, '"version":3', '"version":9'),
+    'manifest-changed': replaceText(right, sha256(content).toString('hex'), '0'.repeat(64)),
+    'format-unknown': replaceText(right, '"version":3', '"version":9'),
     'cut-off': right.subarray(0, at + 512),
   };
   return Object.entries(files).map(([cause, file]) => ({
@@ -330,7 +330,7 @@ interface ArtifactVector extends Vector {
   readonly file: Buffer;
 }
 
-function altered(file: Buffer, from: string, to: string): Buffer {
+function replaceText(file: Buffer, from: string, to: string): Buffer {
   return Buffer.from(file.toString('latin1').replace(from, to), 'latin1');
 }
 

@@ -53,9 +53,9 @@ function pythonValue(value: VectorValue): string {
 
 /** JSON in ASCII, whose strings are Python's too. */
 function asciiJson(text: string): string {
-  const escaped = (unit: string): string =>
+  const escapeUnit = (unit: string): string =>
     `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(text).replaceAll(/[\u007f-\uffff]/g, escaped);
+  return JSON.stringify(text).replaceAll(/[\u007f-\uffff]/g, escapeUnit);
 }
 
 const BYTES_PER_LINE = 16;

@@ -139,13 +139,13 @@ function leaves(value: Json, path: JsonPath = []): readonly JsonPath[] {
   return Object.entries(value).flatMap(([name, part]) => leaves(part, [...path, name]));
 }
 
-function changed(value: Json, [name, ...path]: JsonPath): Json {
+function changeAt(value: Json, [name, ...path]: JsonPath): Json {
   if (name === undefined) {
     if (typeof value === 'string') return urlOf(foreign);
     return typeof value === 'number' ? value + 1 : !value;
   }
   const copy = structuredClone(value) as Record<string, Json>;
-  copy[name] = changed(copy[name] ?? null, path);
+  copy[name] = changeAt(copy[name] ?? null, path);
   return copy;
 }
 
@@ -170,7 +170,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const job = realJob();
     const paths = leaves(job);
     expect(paths.length).toBeGreaterThan(10);
-    const tampered = paths.map((path) => changed(job, path));
+    const tampered = paths.map((path) => changeAt(job, path));
     const grown = Object.entries(own()).map(([name, value]) => ({
       ...job,
       plan: { ...job.plan, [name]: value },

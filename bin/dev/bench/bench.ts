@@ -90,7 +90,7 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
   if (table !== undefined) return shownTable(table);
   if (json !== undefined) await requireWritable('--json', json);
   const before = compare === undefined ? undefined : await readResult('--compare', compare);
-  const result = await measured(chosen, { quick, before });
+  const result = await measureParts(chosen, { quick, before });
   output.line(resultText(result));
   if (before) output.line(`\n${changesText(before, result)}`);
   if (json !== undefined)
@@ -114,7 +114,7 @@ interface MeasureOptions {
   readonly before: BenchResult | undefined;
 }
 
-async function measured(
+async function measureParts(
   chosen: readonly string[],
   { quick, before }: MeasureOptions,
 ): Promise<BenchResult> {

@@ -18,7 +18,7 @@ const times = { start: [], stop: [], reset: [], 'a server made and dropped': [] 
   number[]
 >;
 
-async function timed<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+async function recordTime<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
   const startedMs = systemClock.monotonicMs();
   const result = await run();
   times[name]?.push(systemClock.monotonicMs() - startedMs);
@@ -27,11 +27,11 @@ async function timed<Result>(name: string, run: () => Promise<Result>): Promise<
 
 async function round(start: () => Promise<Testbed>): Promise<void> {
   const testbed = await start();
-  await timed('reset', () => testbed.reset());
-  await timed('a server made and dropped', async () => {
+  await recordTime('reset', () => testbed.reset());
+  await recordTime('a server made and dropped', async () => {
     await testbed.tenants.drop(await testbed.tenants.create('another'));
   });
-  await timed('stop', () => testbed.close());
+  await recordTime('stop', () => testbed.close());
 }
 
 // The first start also loads the modules that all further starts share.
@@ -39,7 +39,7 @@ const firstMs = systemClock.monotonicMs();
 await (await startTestbed()).close();
 output.line(`first start and stop  ${millisecondsText(systemClock.monotonicMs() - firstMs)}`);
 for (let count = 0; count < ROUNDS; count++) {
-  await round(() => timed('start', () => startTestbed()));
+  await round(() => recordTime('start', () => startTestbed()));
 }
 output.line(`then, medians of ${ROUNDS} rounds (and the fastest)`);
 for (const [name, all] of Object.entries(times)) {

@@ -62,7 +62,7 @@ export function joinedResult(
   const day = dayOf(first);
   for (const other of furtherResults) {
     if (dayOf(other) === day) continue;
-    throw refused('--table', `one result is of ${day}, another of ${dayOf(other)}`);
+    throw refusal('--table', `one result is of ${day}, another of ${dayOf(other)}`);
   }
   const parts = new Map(
     [first, ...furtherResults].flatMap((one) => one.parts.map((part) => [part.name, part])),
@@ -78,10 +78,10 @@ export function requireSameMachine(option: string, one: BenchResult, other: Benc
 function requireSame(option: string, fact: string, results: readonly BenchResult[]): void {
   const [here, there] = results.map(({ environment }) => environment[fact] ?? 'unknown');
   if (here === there) return;
-  throw refused(option, `the ${fact} of one result is ${here}, that of another ${there}`);
+  throw refusal(option, `the ${fact} of one result is ${here}, that of another ${there}`);
 }
 
-function refused(option: string, difference: string): CommandError {
+function refusal(option: string, difference: string): CommandError {
   const remedy = 'measure both on one machine, or show them in tables of their own';
   return new CommandError(`${option}: ${difference}; ${remedy}.`, exitCodes.setUp);
 }

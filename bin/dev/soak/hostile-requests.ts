@@ -15,7 +15,7 @@ import {
   body,
   controlBody,
   controlQuery,
-  encoded,
+  encodeValue,
   form,
   frame,
   headers,
@@ -61,10 +61,10 @@ export function hostileRequests(insider: AuthorizedCaller): fc.Arbitrary<Hostile
   const { privateKey } = generateKeyPairSync('ed25519');
   const names = vendorNames(insider.headerPrefix);
   const parameter = fc.oneof(
-    { weight: 4, arbitrary: text.map(encoded) },
+    { weight: 4, arbitrary: text.map(encodeValue) },
     { weight: 4, arbitrary: fc.constantFrom(...insider.ids) },
     { weight: 4, arbitrary: fc.uuid() },
-    longText.map(encoded),
+    longText.map(encodeValue),
   );
   const token = fc.oneof(
     { weight: 8, arbitrary: fc.constant('own') },
@@ -141,7 +141,7 @@ export function hostileControlRequests(controlToken: string): fc.Arbitrary<Hosti
     .record({
       method: fc.constantFrom('GET', 'GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'),
       path: fc.constantFrom(...controlPaths),
-      parameters: fc.array(fc.oneof(text, longText).map(encoded), {
+      parameters: fc.array(fc.oneof(text, longText).map(encodeValue), {
         minLength: 2,
         maxLength: 2,
       }),

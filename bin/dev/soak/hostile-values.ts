@@ -262,7 +262,7 @@ export const frame = fc
   });
 
 /** Encodes a value for a request target; lone surrogates and some control characters stay raw. */
-export function encoded(value: string): string {
+export function encodeValue(value: string): string {
   try {
     return encodeURIComponent(value);
   } catch {
@@ -280,6 +280,8 @@ export function targetOf(
 ): string {
   let next = 0;
   const filled = path.replace(/\{\w+\}|:\w+/g, () => parameters[next++] ?? 'x');
-  const search = pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');
+  const search = pairs
+    .map(([name, value]) => `${encodeValue(name)}=${encodeValue(value)}`)
+    .join('&');
   return search === '' ? filled : `${filled}?${search}`;
 }

@@ -80,7 +80,7 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
   output.line(
     `kills: ${kills}, acknowledged writes: ${acknowledged.length}, lost or failed: ${problems.length}`,
   );
-  for (const [kind, count] of counted(acknowledged)) output.line(`  ${kind}: ${count}`);
+  for (const [kind, count] of countByKind(acknowledged)) output.line(`  ${kind}: ${count}`);
   return problems;
 }
 
@@ -111,7 +111,7 @@ async function lostOf(
   return lost;
 }
 
-function counted(writes: readonly AcknowledgedWrite[]): Map<string, number> {
+function countByKind(writes: readonly AcknowledgedWrite[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { name } of writes) {
     const kind = name.split(' ')[0] ?? '';

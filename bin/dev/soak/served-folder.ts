@@ -41,12 +41,12 @@ export interface FolderCall {
 /** Runs `fleetbed` to its end. */
 export async function runFleetbed(args: readonly string[]): Promise<EndedCommand> {
   const child = spawn(process.execPath, [command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr] = [gathered(child.stdout), gathered(child.stderr)];
+  const [stdout, stderr] = [readText(child.stdout), readText(child.stderr)];
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, stdout: await stdout, stderr: await stderr };
 }
 
-async function gathered(stream: NodeJS.ReadableStream): Promise<string> {
+async function readText(stream: NodeJS.ReadableStream): Promise<string> {
   let text = '';
   for await (const part of stream) text += String(part);
   return text;
@@ -67,7 +67,7 @@ export class ServedFolder {
     const args = [command, 'serve', '--json', '--data', folder, ...free];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
-    const stderr = gathered(child.stderr);
+    const stderr = readText(child.stderr);
     this.ready = new Promise((resolve) => {
       createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line)));
       child.once('close', () => resolve(undefined));

@@ -40,7 +40,7 @@ async function soak(): Promise<ExitCode> {
   const seed = wholeNumber('--seed', values.seed) ?? systemRandom.integer(1, 2 ** 31 - 1);
   const times = wholeNumber('--times', values.times);
   let found = 0;
-  for (const [name, part] of chosen(values.part ?? Object.keys(soakParts))) {
+  for (const [name, part] of partsNamed(values.part ?? Object.keys(soakParts))) {
     output.line(`# ${name}, seed ${seed}`);
     const problems = await part({ output, seed, short: values.short, times });
     for (const problem of problems.slice(0, PROBLEMS_SHOWN)) output.line(`problem: ${problem}`);
@@ -67,7 +67,7 @@ function readOptions() {
   }
 }
 
-function chosen(names: readonly string[]): [string, SoakPart][] {
+function partsNamed(names: readonly string[]): [string, SoakPart][] {
   return names.map((name) => {
     const part = soakParts[name];
     if (part) return [name, part];

@@ -13,10 +13,10 @@ import { requestBytes } from './wire.ts';
 import { sendMessages, sendRequests } from './worst-senders.ts';
 import {
   artifactPart,
-  filled,
   finelyDividedArtifacts,
   form,
   formBoundary,
+  joinChunks,
   longText,
   members,
   smallValues,
@@ -140,7 +140,8 @@ const requests: Readonly<Record<string, RequestRow>> = {
     as: 'device',
     line: log,
     times: 16,
-    sent: () => json(`{"messages":[${filled(bodyMaxBytes - 100, () => `${shortMessage},`)}{}]}`),
+    sent: () =>
+      json(`{"messages":[${joinChunks(bodyMaxBytes - 100, () => `${shortMessage},`)}{}]}`),
   },
   'authentication requests, members beyond the limit': {
     as: 'nobody',
@@ -179,7 +180,7 @@ const requests: Readonly<Record<string, RequestRow>> = {
     as: 'user',
     line: upload,
     sent: () => {
-      const disposition = `form-data; ${filled(70_000, (index) => `a${index}="b"; `)}`;
+      const disposition = `form-data; ${joinChunks(70_000, (index) => `a${index}="b"; `)}`;
       const part = `--${formBoundary}\r\nContent-Disposition: ${disposition}\r\n\r\n\r\n`;
       return formOf(Buffer.from(part.repeat(uploadPartsMax)));
     },
@@ -192,7 +193,7 @@ const requests: Readonly<Record<string, RequestRow>> = {
   'YAML, members within the limit': {
     as: 'control',
     line: 'POST /world',
-    sent: () => yaml(filled(14_000, (index) => `k${index}: b\n`)),
+    sent: () => yaml(joinChunks(14_000, (index) => `k${index}: b\n`)),
   },
   'YAML, entries within the limit': {
     as: 'control',
@@ -206,12 +207,12 @@ const requests: Readonly<Record<string, RequestRow>> = {
   },
   'query, many parameters': {
     as: 'user',
-    line: `${inventory}?${filled(HEADERS_BYTES, (at) => `a${at % 100}&`)}`,
+    line: `${inventory}?${joinChunks(HEADERS_BYTES, (at) => `a${at % 100}&`)}`,
     sent: () => ({}),
   },
   'query, one parameter many times': {
     as: 'user',
-    line: `${inventory}?${filled(HEADERS_BYTES, () => 'a&')}`,
+    line: `${inventory}?${joinChunks(HEADERS_BYTES, () => 'a&')}`,
     sent: () => ({}),
   },
   'headers, of many names': {
@@ -338,7 +339,7 @@ export const worstRequests: readonly WorstRequest[] = [
       prepare: sendMessages(from, { message: smallValues(0), times: 50_000 }),
     },
   ]),
-  ...Object.entries(requests).map(([name, row]) => ({ name, prepare: prepared(row) })),
+  ...Object.entries(requests).map(([name, row]) => ({ name, prepare: prepareRequest(row) })),
   {
     name: 'requests that do not wait for their responses',
     prepare: async ({ ready }) => {
@@ -348,7 +349,7 @@ export const worstRequests: readonly WorstRequest[] = [
   },
 ];
 
-function prepared({
+function prepareRequest({
   as,
   line,
   times = 1,

@@ -18,7 +18,7 @@ export async function sendRequests(url: string, bytes: Buffer, times: number): P
   const sending = Array.from({ length: times }, () => {
     const socket = connect({ host: hostname, port: Number(port) });
     socket.write(bytes);
-    return closed(socket);
+    return waitForClose(socket);
   });
   await Promise.all(sending);
 }
@@ -27,7 +27,7 @@ export async function sendRequests(url: string, bytes: Buffer, times: number): P
  * Resolves when the server has closed the connection. The responses are discarded, because only the
  * prober's figures count.
  */
-function closed(socket: ReturnType<typeof connect>): Promise<void> {
+function waitForClose(socket: ReturnType<typeof connect>): Promise<void> {
   return new Promise((resolve) => {
     const timer = systemClock.after(DONE_WITHIN_MS, () => socket.destroy());
     socket.on('error', () => undefined);
@@ -53,9 +53,12 @@ export function sendMessages(from: 'device' | 'user', { message, times }: Repeat
     const base = ready.baseUrl.replace('http', 'ws');
     const [id = ''] = insider.ids;
     const open = {
-      device: () => opened(base + pathOf(operations.connect), insider.deviceToken),
+      device: () => openSocket(base + pathOf(operations.connect), insider.deviceToken),
       user: () =>
-        opened(base + pathOf(managementOperations['connect-device'], { id }), insider.userToken),
+        openSocket(
+          base + pathOf(managementOperations['connect-device'], { id }),
+          insider.userToken,
+        ),
     };
     return async (): Promise<void> => {
       const device = await open.device();
@@ -70,7 +73,7 @@ export function sendMessages(from: 'device' | 'user', { message, times }: Repeat
   };
 }
 
-async function opened(url: string, token: string): Promise<WebSocket> {
+async function openSocket(url: string, token: string): Promise<WebSocket> {
   const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
   await once(socket, 'open');
   // The server closes the socket when it refuses a message.

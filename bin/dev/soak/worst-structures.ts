@@ -7,7 +7,7 @@ import {
 } from '../../../fixtures/testing/malformed-artifact.ts';
 
 /** Returns as many numbered pieces as fit into `charactersMax` characters. */
-export function filled(
+export function joinChunks(
   charactersMax: number,
   chunkOf: (index: number) => string,
   between = '',
@@ -88,7 +88,7 @@ export const finelyDividedArtifacts: Readonly<Record<string, () => Promise<Buffe
   },
   'lines in its manifest': () => {
     const line = (index: number) => `${'0'.repeat(64)}  data/0000/${index}\n`;
-    return malformedArtifact({ manifest: (lines) => lines + filled(MEBIBYTE - 1000, line) });
+    return malformedArtifact({ manifest: (lines) => lines + joinChunks(MEBIBYTE - 1000, line) });
   },
   'files in its payload': () => {
     const dataEntries = Array.from({ length: 1000 }, (_, index) => ({
@@ -102,13 +102,13 @@ export const finelyDividedArtifacts: Readonly<Record<string, () => Promise<Buffe
   'records in the extension of a member': async () =>
     tarExtension(
       'x',
-      filled(4 * MEBIBYTE - 1000, (index) => paxRecord(`k${index}=`)),
+      joinChunks(4 * MEBIBYTE - 1000, (index) => paxRecord(`k${index}=`)),
     ),
   'records in front of many extensions': async () => {
     const one = tarExtension('x', paxRecord('k='));
     const all = tarExtension(
       'g',
-      filled(MEBIBYTE, (index) => paxRecord(`k${index}=`)),
+      joinChunks(MEBIBYTE, (index) => paxRecord(`k${index}=`)),
     );
     return Buffer.concat([all, ...Array.from({ length: 64 }, () => one)]);
   },

@@ -141,7 +141,7 @@ async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<B
 
 describe('a damaged artifact file', () => {
   /** Returns a file in which the byte at this distance from the end is changed. */
-  const damaged = (file: Buffer, fromEnd: number): Buffer => {
+  const damageFile = (file: Buffer, fromEnd: number): Buffer => {
     const copy = Buffer.from(file);
     const at = copy.length - fromEnd;
     copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
@@ -157,10 +157,10 @@ describe('a damaged artifact file', () => {
     ],
     [
       'a payload that its checksum does not fit',
-      (file) => damaged(file, within(file, 'content of')),
+      (file) => damageFile(file, within(file, 'content of')),
     ],
-    ['a checksum that is none', (file) => damaged(file, within(file, '  header.tar') + 1)],
-    ['a version that nobody knows', (file) => damaged(file, within(file, '3}'))],
+    ['a checksum that is none', (file) => damageFile(file, within(file, '  header.tar') + 1)],
+    ['a version that nobody knows', (file) => damageFile(file, within(file, '3}'))],
     ['something else', () => Buffer.from('not an artifact'.repeat(100))],
   ])("is refused by the server and Debian's mender-artifact: %s", async (_, spoil) => {
     const file = spoil(await artifactBytes({ compression: 'none' }));

@@ -73,7 +73,7 @@ function inventory(
   });
 }
 
-const installed = () => readFileSync(join(device.root, applicationPath), 'utf8');
+const readInstalled = () => readFileSync(join(device.root, applicationPath), 'utf8');
 
 /** An update module that waits until the test writes to the gate, and that supports rollback. */
 const gatedModule = `#!/bin/sh
@@ -156,7 +156,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
       deployment: command.stdout.trim(),
     });
     expect(status, device.client.written).toBe('success');
-    expect(installed()).toBe(`${content}`);
+    expect(readInstalled()).toBe(`${content}`);
   });
 
   it('installs what mender-artifact compresses by lzma and fleetbed deploys', async () => {
@@ -186,7 +186,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
       deployment: command.stdout.trim(),
     });
     expect(status, device.client.written).toBe('success');
-    expect(installed()).toBe(`${content}`);
+    expect(readInstalled()).toBe(`${content}`);
   });
 
   it("installs the artifact that the guide's example makes of a plain file", async () => {
@@ -282,7 +282,7 @@ describe("Debian's mender-client with signature verification", { timeout: 60_000
     expect(await shownArtifact(server, id)).toMatchObject({ name: 'signed', signed: true });
     const { status } = await waitUntilFinished(await rollOut(client, 'signed'));
     expect(status, device.client.written).toBe('success');
-    expect(installed()).toBe('content of app.bin');
+    expect(readInstalled()).toBe('content of app.bin');
   });
 
   it('refuses an artifact without a signature', async () => {

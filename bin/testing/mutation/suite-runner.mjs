@@ -17,7 +17,7 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
   });
 }
 
-const failed = (error) => ({ change: `regression: the server failed: ${error}` });
+const failureOf = (error) => ({ change: `regression: the server failed: ${error}` });
 
 /**
  * Returns true for a change to a worse verdict; other changes concern points that the contract
@@ -68,7 +68,7 @@ class SuiteRunner {
       const all = await this.load();
       const tests = all.filter(({ id }) => testFilter?.includes(id) ?? true);
       for (const { id, run } of tests) {
-        const { change } = await run().catch(failed);
+        const { change } = await run().catch(failureOf);
         if (mutants.hitCount > hitLimit) return { status: 'timeout', reason: 'it runs for ever' };
         const failureMessage = crash || change;
         if (failureMessage === '') continue;

@@ -83,11 +83,11 @@ interface TestResult {
 export const suiteTests: readonly SuiteTest[] = servers.flatMap(({ name, settings, areas: run }) =>
   run.map((area) => {
     const id = `${name}: ${area}`;
-    return { id, run: () => timed(() => firstChange(id, settings, idsOf(area))) };
+    return { id, run: () => timeTest(() => firstChange(id, settings, idsOf(area))) };
   }),
 );
 
-async function timed(measure: () => Promise<string>): Promise<TestResult> {
+async function timeTest(measure: () => Promise<string>): Promise<TestResult> {
   const startedMs = systemClock.monotonicMs();
   const change = await measure();
   return { change, elapsedMs: systemClock.monotonicMs() - startedMs };

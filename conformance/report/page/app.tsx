@@ -1,6 +1,6 @@
 /** The whole page: the reasons for the outcome at the top, and tabs with different views. */
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { addressTarget, Report } from '../../../fixtures/page/report.tsx';
 import { type Tab, Tabs } from '../../../fixtures/page/tabs.tsx';
 import type { PageFacts } from '../page-facts.ts';
@@ -39,7 +39,7 @@ export function App({ facts }: { facts: PageFacts }) {
     <Report
       title={`Conformance of ${target.baseUrl}`}
       about={
-        `${counted(verdicts.length, 'case')} in ${(durationMs / 1000).toFixed(1)} s, started ${startedAt}, ` +
+        `${countText(verdicts.length, 'case')} in ${(durationMs / 1000).toFixed(1)} s, started ${startedAt}, ` +
         `${suite.name} ${suite.version}`
       }
       verdict={<Decision facts={facts} />}

@@ -1,5 +1,5 @@
 /** The changes since an earlier run. */
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
@@ -67,7 +67,7 @@ function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; fact
 function changeCounts({ changes, newCases, vanishedCases, unchanged }: ShownComparison): string {
   const counts = Object.entries(changeLabels).flatMap(([kind, label]) => {
     const count = changes.filter((change) => change.kind === kind).length;
-    return count > 0 ? [kind === 'regression' ? counted(count, label) : `${count} ${label}`] : [];
+    return count > 0 ? [kind === 'regression' ? countText(count, label) : `${count} ${label}`] : [];
   });
   const otherCounts = [
     ...(newCases.length > 0 ? [`${newCases.length} new`] : []),

@@ -1,7 +1,7 @@
 /** The requirements by heading, each with the cases that test it and their verdicts in this run. */
 
 import { useMemo, useState } from 'preact/hooks';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
@@ -47,7 +47,7 @@ export function Coverage({ facts }: { facts: PageFacts }) {
             onChoose={setFound}
           />
           <output aria-live="polite">
-            {filteredRows.length} of {counted(rows.length, 'requirement')}
+            {filteredRows.length} of {countText(rows.length, 'requirement')}
           </output>
         </div>
       </form>

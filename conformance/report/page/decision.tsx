@@ -1,7 +1,7 @@
 /** The outcome of the run, and the reasons for it. */
 
 import type { ComponentChildren } from 'preact';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
@@ -57,7 +57,7 @@ export function Decision({ facts }: { facts: PageFacts }) {
       )}
       {open.length > 0 && <OpenCases cases={open} />}
       <p>
-        {musts.decided} of {counted(inAll, 'MUST')} of the contract tested.
+        {musts.decided} of {countText(inAll, 'MUST')} of the contract tested.
       </p>
       <Totals facts={facts} />
     </Verdict>
@@ -71,7 +71,7 @@ function titleOf(outcome: string, violated: readonly ViolatedByLevel[]): string 
 }
 
 function violatedText({ level, violated }: ViolatedByLevel): string {
-  return `${counted(violated.length, level.toUpperCase())} failed`;
+  return `${countText(violated.length, level.toUpperCase())} failed`;
 }
 
 /** Returns the violated requirements of one level, each with the failed cases that name it. */
@@ -122,7 +122,7 @@ function CaseLinks({ cases }: { cases: readonly ShownVerdict[] }) {
 function OpenCases({ cases }: { cases: readonly ShownVerdict[] }) {
   return (
     <Lines
-      title={`${counted(cases.length, 'case')} without a verdict`}
+      title={`${countText(cases.length, 'case')} without a verdict`}
       lines={cases.map((each) => [
         each.id,
         <>

@@ -1,5 +1,5 @@
 /** One requirement of the contract: its sentence, the cases that test it, and their verdicts. */
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import type { ShownJudgement, ShownRequirement } from '../page-facts.ts';
@@ -74,7 +74,7 @@ function CaseCounts({ cases }: Pick<RequirementRow, 'cases'>) {
     return count > 0 ? [`${count} ${name}`] : [];
   });
   const played = counts.length > 0 ? `: ${counts.join(', ')}` : ', not run';
-  return <>{`${counted(cases.length, 'case')}${played}`}</>;
+  return <>{`${countText(cases.length, 'case')}${played}`}</>;
 }
 
 function CaseList({ cases }: Pick<RequirementRow, 'cases'>) {
@@ -110,7 +110,7 @@ function JudgementView({ judgement }: { judgement: ShownJudgement }) {
       : `${operation} ${judged}`;
   });
   const missing = unjudged.map((operation) => `${operation} not judged`);
-  const judged = counted(
+  const judged = countText(
     sum((row) => row.judged),
     'exchange',
   );
@@ -118,7 +118,7 @@ function JudgementView({ judgement }: { judgement: ShownJudgement }) {
   return (
     <Group
       kind="plain"
-      summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${violated} violated`}
+      summary={`${judged} of ${countText(operations.length, 'operation')} judged, ${violated} violated`}
     >
       <p>{[...parts, ...missing].join(', ')}</p>
     </Group>

@@ -1,6 +1,6 @@
 /** A kill matrix as one HTML page: a row per defect, a column per area of cases. */
 
-import { escaped, selfContainedPage } from '../../../fixtures/base/markup.ts';
+import { escapeMarkup, selfContainedPage } from '../../../fixtures/base/markup.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { needsNoFix } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
@@ -54,7 +54,7 @@ export function matrixHtml(matrix: KillMatrix, isWhole: boolean): string {
   const outcomes = [...new Set(rows.map(({ outcome }) => outcome))].sort();
   const body = `<main>
 <h1>Self-test of the conformance suite</h1>
-<p>${escaped(summary(matrix))}</p>
+<p>${escapeMarkup(summary(matrix))}</p>
 ${problems(matrix, isWhole)}
 ${kindTableOf(matrix)}
 <form>
@@ -67,7 +67,7 @@ ${kindTableOf(matrix)}
 <div class="scroll" tabindex="0"><table>
 <caption>Cases that kill each defect, by area</caption>
 <thead><tr><th scope="col">Defect</th><th scope="col">Outcome</th>${areas
-    .map((area) => `<th scope="col">${escaped(area)}</th>`)
+    .map((area) => `<th scope="col">${escapeMarkup(area)}</th>`)
     .join('')}<th scope="col">Run</th></tr></thead>
 <tbody>
 ${rows.map((row) => defectRow(row, areas)).join('\n')}
@@ -87,21 +87,21 @@ function summary({ cases, totals }: KillMatrix): string {
 function problems(matrix: KillMatrix, isWhole: boolean): string {
   const lines = problemLines(matrix, isWhole);
   if (lines.length === 0) return '';
-  return `<ul class="unsound">${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
+  return `<ul class="unsound">${lines.map((line) => `<li>${escapeMarkup(line)}</li>`).join('')}</ul>`;
 }
 
 /** Returns the table of generated defects, killed of planted; empty if there are none. */
 function kindTableOf(matrix: KillMatrix): string {
   const { kinds, operations } = kindTable(matrix);
   if (kinds.length === 0) return '';
-  const head = kinds.map((kind) => `<th scope="col">${escaped(kind)}</th>`).join('');
+  const head = kinds.map((kind) => `<th scope="col">${escapeMarkup(kind)}</th>`).join('');
   const body = operations.map(({ operation, cells }) => {
     const counts = cells.map((cell) => {
       if (!cell) return '<td></td>';
       const mark = cell.killed === cell.planted ? 'killed' : 'unsound';
       return `<td class="count ${mark}">${cell.killed}/${cell.planted}</td>`;
     });
-    return `<tr><th scope="row">${escaped(operation)}</th>${counts.join('')}</tr>`;
+    return `<tr><th scope="row">${escapeMarkup(operation)}</th>${counts.join('')}</tr>`;
   });
   return `<div class="scroll" tabindex="0"><table>
 <caption>Generated defects by operation and kind: killed of planted</caption>
@@ -112,10 +112,10 @@ function kindTableOf(matrix: KillMatrix): string {
 function defectRow(row: MatrixRow, areas: readonly string[]): string {
   const { id, title, violates, outcome, equivalent, casesRun } = row;
   const named = violates.map(
-    (each) => `<li><code>${each}</code> ${escaped(requirements[each].sentence)}</li>`,
+    (each) => `<li><code>${each}</code> ${escapeMarkup(requirements[each].sentence)}</li>`,
   );
-  const reason = equivalent === undefined ? '' : `<p>Equivalent: ${escaped(equivalent)}</p>`;
-  return `<tr data-outcome="${outcome}"><th scope="row">${escaped(title)}<details><summary><code>${escaped(
+  const reason = equivalent === undefined ? '' : `<p>Equivalent: ${escapeMarkup(equivalent)}</p>`;
+  return `<tr data-outcome="${outcome}"><th scope="row">${escapeMarkup(title)}<details><summary><code>${escapeMarkup(
     id,
   )}</code></summary><ul>${named.join('')}</ul>${reason}</details></th><td class="${
     needsNoFix(row) ? 'killed' : 'unsound'
@@ -128,9 +128,9 @@ function areaCell(row: MatrixRow, area: string): string {
   const wrong = row.falseFailures.filter(({ caseId }) => areaOf(caseId) === area);
   if (areaKills.length + wrong.length === 0) return '<td></td>';
   const items = [
-    ...areaKills.map((id) => `<li><code>${escaped(id)}</code></li>`),
+    ...areaKills.map((id) => `<li><code>${escapeMarkup(id)}</code></li>`),
     ...wrong.map(
-      ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> false failure</li>`,
+      ({ caseId }) => `<li class="unsound"><code>${escapeMarkup(caseId)}</code> false failure</li>`,
     ),
   ];
   const count = `${areaKills.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;

@@ -1,5 +1,5 @@
 /** Draws the committed results of generated defects: a row per operation, a column per kind. */
-import { escaped } from '../../../fixtures/base/markup.ts';
+import { escapeMarkup } from '../../../fixtures/base/markup.ts';
 import { readCommittedResult } from '../committed-result.ts';
 import { allDefects } from '../defects/index.ts';
 import { kindOf } from '../matrix.ts';
@@ -32,11 +32,11 @@ export function kindSvg(): string {
   const heads = kinds.map((kind, column) => {
     const x = LABEL_PX + (column + 0.7) * CELL_PX;
     const y = HEAD_PX - 6;
-    return `<text transform="translate(${x} ${y}) rotate(-60)">${escaped(kind)}</text>`;
+    return `<text transform="translate(${x} ${y}) rotate(-60)">${escapeMarkup(kind)}</text>`;
   });
   const rows = operations.map(({ operation, cells }, row) => {
     const y = HEAD_PX + row * CELL_PX;
-    const label = `<text class="operation" x="${LABEL_PX - 6}" y="${y + 15}">${escaped(operation)}</text>`;
+    const label = `<text class="operation" x="${LABEL_PX - 6}" y="${y + 15}">${escapeMarkup(operation)}</text>`;
     const squares = cells.map((cell, column) => {
       const x = LABEL_PX + column * CELL_PX;
       const colour = !cell ? 'none' : cell.killed === cell.planted ? 'all' : 'some';

@@ -1,6 +1,6 @@
 /** Formats a kill matrix as text for a terminal. */
-import { shortened } from '../../../fixtures/base/characters.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { shortenText } from '../../../fixtures/base/characters.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { needsNoFix } from '../judgement.ts';
 import type { KillMatrix, MatrixRow } from '../matrix.ts';
@@ -46,7 +46,7 @@ export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly str
  */
 function notSelectedText({ untestedDuties }: KillMatrix): string | undefined {
   if (untestedDuties.length === 0) return undefined;
-  return `not violated by any selected defect: ${counted(untestedDuties.length, 'requirement')}`;
+  return `not violated by any selected defect: ${countText(untestedDuties.length, 'requirement')}`;
 }
 
 /**
@@ -113,5 +113,5 @@ function columnName(index: number): string {
 }
 
 function cut(text: string): string {
-  return shortened(text, VALUE_MAX_CHARACTERS);
+  return shortenText(text, VALUE_MAX_CHARACTERS);
 }

@@ -1,5 +1,5 @@
 /** Refuses a poll whose data conflicts with that of the offer. Spec: Device deployments v1, v2 */
-import { shortened } from '../../../fixtures/base/characters.ts';
+import { shortenText } from '../../../fixtures/base/characters.ts';
 import { describeValue } from '../../http/problem-detail.ts';
 import { type Refusal, refuse } from '../../http/refusal.ts';
 import type { NextRequest } from '../../rules/next-deployment.ts';
@@ -32,7 +32,7 @@ const NAMED_MAX = 3;
 const NAME_MAX_CHARACTERS = 60;
 
 function differing(names: readonly string[]): string {
-  const named = names.slice(0, NAMED_MAX).map((name) => shortened(name, NAME_MAX_CHARACTERS));
+  const named = names.slice(0, NAMED_MAX).map((name) => shortenText(name, NAME_MAX_CHARACTERS));
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
   return `${named.join(', ')}${more} ${names.length === 1 ? 'differs' : 'differ'}`;
 }

@@ -4,7 +4,7 @@
  * hostile request must stay cheap.
  */
 import { charactersIn } from '../../../fixtures/base/characters.ts';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { printable } from '../../../fixtures/base/printable.ts';
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
@@ -34,7 +34,7 @@ export function unusableKey(pubkey: string, reason: string): Refusal {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
     expected: publicKeyFormat,
-    actual: `a string of ${counted(charactersIn(pubkey), 'character')} that ${reason.split(';', 1)[0]}`,
+    actual: `a string of ${countText(charactersIn(pubkey), 'character')} that ${reason.split(';', 1)[0]}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
 }
@@ -112,7 +112,7 @@ export function signatureDetail(header: string, refused: SignatureFacts): Refusa
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
     expected: signatureFormats,
-    actual: `a string of ${counted(charactersIn(signatureText), 'character')} that is not a signature by the ${key.keyType} key in pubkey over the ${counted(body.length, 'byte')} of the body`,
+    actual: `a string of ${countText(charactersIn(signatureText), 'character')} that is not a signature by the ${key.keyType} key in pubkey over the ${countText(body.length, 'byte')} of the body`,
     ...(body.length <= KEPT_MAX_BYTES && { evidence: new RefusedSignature(refused) }),
   };
 }

@@ -1,7 +1,7 @@
 /** Explains why a request was refused or got no update, and why a device gets no update now. */
 
 import type { Request, Response } from 'express';
-import { counted } from '../../../fixtures/base/counted.ts';
+import { countText } from '../../../fixtures/base/count-text.ts';
 import type { ExplainFacts } from '../../explain/explain.ts';
 import type { RefusedRecord } from '../../explain/request-problem.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
@@ -64,7 +64,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
  */
 function endOf(tenant: Tenant, record: FoundRequest['record']): string {
   if (record.kind === 'exchange' && record.isIncomplete) {
-    return `, and the connection was closed after ${counted(record.responseBytes, 'byte')} of the body`;
+    return `, and the connection was closed after ${countText(record.responseBytes, 'byte')} of the body`;
   }
   for (const entry of journalOf(tenant).newestFirst()) {
     if (entry.kind !== 'frame' || entry.origin.requestId !== record.requestId) continue;

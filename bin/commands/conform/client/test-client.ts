@@ -230,10 +230,10 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
   const signal = stopSignal();
   output.progress(`seed ${testOptions.seed}; the output of the client is in ${folder}`);
   const testResult = await runClientTest(testOptions, signal, {
-    opened: (url) => {
+    onOpen: (url) => {
       if (testOptions.command === undefined) output.progress(`Start the client now, at ${url}`);
     },
-    ended: ({ scene, outcome, reason }, left) => {
+    onSceneEnd: ({ scene, outcome, reason }, left) => {
       const why = reason === undefined ? '' : `: ${reason}`;
       output.progress(`${scene} ${outcome}${why} (${left} left)`);
     },

@@ -6,7 +6,7 @@ import {
   type ClientSelfTest,
   selfTestOfClients,
 } from '../../../../conformance/client-judge/self-test/self-test.ts';
-import { counted } from '../../../../fixtures/base/counted.ts';
+import { countText } from '../../../../fixtures/base/count-text.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import type { Output } from '../../../output/output.ts';
 
@@ -60,8 +60,8 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
     }),
     ...falseOnGood.map((id) => `! false failure of the good client: ${id}`),
     '',
-    `${counted(rows.length, 'defective client')}: ${killed} killed, ${falseViolations} false violations.`,
-    `${counted(untestedDuties.length, 'duty')} that no client here breaks: ${untestedDuties.join(', ')}.`,
+    `${countText(rows.length, 'defective client')}: ${killed} killed, ${falseViolations} false violations.`,
+    `${countText(untestedDuties.length, 'duty')} that no client here breaks: ${untestedDuties.join(', ')}.`,
   ];
 }
 
@@ -75,6 +75,6 @@ function alteredLines(result: AlteredClients): readonly string[] {
   return [
     ...falseFailures.map((each) => `! false failure: ${each}`),
     `${killed} of ${altered} random alterations of a good client killed, ${share} %.${survivorsText}`,
-    `${counted(conforming, 'further alteration')} broke no duty: ${counted(falseFailures.length, 'false failure')}.`,
+    `${countText(conforming, 'further alteration')} broke no duty: ${countText(falseFailures.length, 'false failure')}.`,
   ];
 }

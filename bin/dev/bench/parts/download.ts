@@ -55,7 +55,7 @@ export async function offeredLink(
 
 /** Returns the headers of a download from the reference server as JSON, for the baseline server. */
 export async function headersOf(agent: Agent, link: string): Promise<string> {
-  const response = await opened(agent, link);
+  const response = await openDownload(agent, link);
   response.destroy();
   const { statusCode: status = 0, rawHeaders } = response;
   return JSON.stringify(peerResponseLike({ status, rawHeaders, body: '' }, {}).headers);
@@ -63,7 +63,7 @@ export async function headersOf(agent: Agent, link: string): Promise<string> {
 
 /** Downloads the whole file. @throws Error when its size differs from `bytes` */
 export async function download(agent: Agent, url: string, bytes: number): Promise<void> {
-  const response = await opened(agent, url);
+  const response = await openDownload(agent, url);
   let received = 0;
   response.on('data', (chunk: Buffer) => {
     received += chunk.length;
@@ -73,7 +73,7 @@ export async function download(agent: Agent, url: string, bytes: number): Promis
   throw new Error(`the download was answered with ${response.statusCode} with ${received} bytes`);
 }
 
-function opened(agent: Agent, url: string): Promise<IncomingMessage> {
+function openDownload(agent: Agent, url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(url, { agent }, resolve).on('error', reject);
   });

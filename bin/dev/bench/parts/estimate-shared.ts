@@ -53,7 +53,7 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<BenchRow
   const server = await context.children.serve('--auto-accept');
   const redis = await startRedis(secrets.redis);
   try {
-    const measurement = await measured(context, size, { url: server.ready.baseUrl, redis });
+    const measurement = await measureFleet(context, size, { url: server.ready.baseUrl, redis });
     const requestsPerSecond = devices / (pollIntervalMs / 1000);
     const run = { workers, devices, requestsPerSecond, seconds: measurement.seconds };
     const { commands, bytes } = redisTrafficOf(run);
@@ -81,7 +81,7 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<BenchRow
  * Runs the fleet, and reads the counters of Redis once a second after every device has made
  * contact.
  */
-async function measured(
+async function measureFleet(
   { children }: Pick<BenchContext, 'children'>,
   { devices, workers, pollIntervalMs, rampMs, measuredMs }: SharedSize,
   { url, redis }: { readonly url: string; readonly redis: RedisServer },
@@ -100,7 +100,7 @@ async function measured(
     stderr.resume();
   }
   try {
-    const gatheredSeconds = await gathered(running.at(-1)?.stderr, devices);
+    const gatheredSeconds = await waitForFleet(running.at(-1)?.stderr, devices);
     const startMs = systemClock.monotonicMs() - gatheredSeconds * 1000;
     await systemClock.sleep(SETTLE_MS);
     const first = await reading(redis);
@@ -123,7 +123,7 @@ async function measured(
  * Reads progress lines until every device polls.
  * @returns the duration of the run at that time, in seconds
  */
-async function gathered(
+async function waitForFleet(
   stderr: NodeJS.ReadableStream | null | undefined,
   devices: number,
 ): Promise<number> {

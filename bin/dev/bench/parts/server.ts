@@ -106,14 +106,17 @@ async function withoutRow(
   { name: part, goal, off, waitUntilIdle }: SwitchedPart,
 ): Promise<BenchRow> {
   const without = await serverWithDevices(context, ...off);
-  const polled = (name: string, each: ServerWithDevices) =>
+  const measurePolls = (name: string, each: ServerWithDevices) =>
     underLoad(name, {
       ...targetOf(each),
       requests: each.devices.map(poll.requests),
       status: poll.status,
       cpuSeconds: cpuSecondsOf(context) / SHORT_ROUNDS,
     });
-  const programs = [polled(`${part} on`, server), polled(`${part} off`, without)] as const;
+  const programs = [
+    measurePolls(`${part} on`, server),
+    measurePolls(`${part} off`, without),
+  ] as const;
   await warmUp(context, programs);
   await waitUntilIdle?.(server);
   const title = `${poll.title}, ${part} on`;

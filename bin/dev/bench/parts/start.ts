@@ -41,10 +41,10 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
     const times = median(subject.values) / median(bare.values);
     return `${times.toFixed(1)} times ${bare.name}, which takes ${median(bare.values).toFixed(0)} ms`;
   };
-  const limited = (title: string, subject: RoundFigures, limit: number): BenchRow =>
+  const limitedRow = (title: string, subject: RoundFigures, limit: number): BenchRow =>
     limitRow({ title, unit, subject, limit, note: note(subject) });
   return [
-    limited('fleetbed --help', help, HELP_MAX_MS),
+    limitedRow('fleetbed --help', help, HELP_MAX_MS),
     rowOf({
       title: 'serve --help',
       unit,
@@ -53,7 +53,7 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
       baseline: bare,
       note: note(serveHelp),
     }),
-    limited('serve until its first response', ready, READY_MAX_MS),
+    limitedRow('serve until its first response', ready, READY_MAX_MS),
     ...packageSizeRows(),
     // Installing packages takes longer than all other rows of a short run together.
     ...(context.quick ? [] : await freshCloneRows(context)),

@@ -90,10 +90,10 @@ async function exportRows(
   const { pid } = server;
   await server.begin();
   const [startedMs, spentBeforeMs] = [systemClock.monotonicMs(), spentMs(pid)];
-  const { bytes, lines } = await exported(server, entries, maxMs);
+  const { bytes, lines } = await exportLog(server, entries, maxMs);
   const cpuSeconds = (spentMs(pid) - spentBeforeMs) / 1000;
   const seconds = (systemClock.monotonicMs() - startedMs) / 1000;
-  const figures = await server.seen();
+  const figures = await server.endObservation();
   const megabytes = bytes / BYTES_PER_MB;
   const parts = `in parts of ${limits.auditExportMax.toLocaleString('en-US')} entries, the most that one request gives`;
   const part = `the first ${lines.toLocaleString('en-US')} entries ${parts}; ${Math.round(megabytes)} MB, measured once`;
@@ -121,7 +121,7 @@ async function exportRows(
  * Exports the log in several requests: a response has a limited number of entries, so each request
  * selects a period with just as many.
  */
-async function exported(server: ObservedReference, entries: number, maxMs: number) {
+async function exportLog(server: ObservedReference, entries: number, maxMs: number) {
   const startedMs = systemClock.monotonicMs();
   let [bytes, lines, first] = [0, 0, 0];
   while (first < entries && systemClock.monotonicMs() - startedMs < maxMs) {

@@ -58,7 +58,7 @@ async function growthRow({ server, release: { bytes }, link }: OfferedDownload):
   const agent = new Agent({ keepAlive: true });
   await server.begin();
   await download(agent, link, bytes);
-  const figures = await server.seen();
+  const figures = await server.endObservation();
   agent.destroy();
   return limitRow({
     title: `growth of memory, download of ${Math.round(bytes / BYTES_PER_MB)} MB`,
@@ -95,7 +95,7 @@ async function atOnceRow(
   const [subject, baseline] = await inRounds(context, { title, rounds: context.rounds, programs });
   await server.begin();
   await all(link);
-  const figures = await server.seen();
+  const figures = await server.endObservation();
   agent.destroy();
   await bare.end();
   const note = `a connection each; resident memory of the server grew by ${Math.round(grownMegabytes(figures))} MB`;

@@ -29,7 +29,7 @@ export async function firstContactRows({
   await load({ ...target, requests: requests.slice(0, WARM_UP) });
   await server.begin();
   const { perServerCpuSecond } = await load({ ...target, requests: requests.slice(WARM_UP) });
-  const figures = await server.seen();
+  const figures = await server.endObservation();
   await server.end();
   return [
     limitRow({

@@ -80,7 +80,7 @@ async function heldKilobytes(
   await server.begin();
   const holder = await children.script('generator', 'socket-holder', url, file);
   await systemClock.sleep(quick ? QUICK_HELD_MS : HELD_MS);
-  const seen = await server.seen();
+  const seen = await server.endObservation();
   await holder.end();
   await server.end();
   if (seen.connections < count) throw new Error(`only ${seen.connections} sockets are held`);

@@ -32,7 +32,7 @@ export async function knownDeviceRows({
   output.progress(`authenticating ${count} devices`);
   await server.begin();
   await knownDevices(server.ready, count, WARM_UP);
-  const seen = await server.seen();
+  const seen = await server.endObservation();
   await server.end();
   const { used, resident } = kilobytesEach(seen, count);
   return [

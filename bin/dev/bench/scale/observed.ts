@@ -14,7 +14,7 @@ export interface ObservedProcess extends Child {
   /** Begins an observation, and discards an earlier one. */
   begin(): Promise<void>;
   /** Ends the observation and returns it. */
-  seen(): Promise<ProcessObservation>;
+  endObservation(): Promise<ProcessObservation>;
 }
 
 /** A reference server that includes an observer. */
@@ -49,7 +49,8 @@ export function observeProcess(child: Child): ObservedProcess {
     begin: async () => {
       await (await fetch(`${observerUrl}/begin`)).text();
     },
-    seen: async () => (await (await fetch(`${observerUrl}/end`)).json()) as ProcessObservation,
+    endObservation: async () =>
+      (await (await fetch(`${observerUrl}/end`)).json()) as ProcessObservation,
   };
 }
 

@@ -53,7 +53,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
     name,
     measure: async (): Promise<number> => {
       const [p99Ms, { serverBusy }] = await Promise.all([
-        polled(context, loaded, devices.slice(0, POLLING)),
+        pollSteadily(context, loaded, devices.slice(0, POLLING)),
         loadOf(context, loaded, devices.slice(POLLING)),
       ]);
       if (loaded.pid === target.pid) busy.push(serverBusy);
@@ -74,7 +74,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
   return [rowOf({ title, unit: 'ms', better: 'lower', goal: GOAL, subject, baseline, note })];
 }
 
-async function polled(
+async function pollSteadily(
   { children, quick }: BenchContext,
   { baseUrl }: PolledServer,
   devices: readonly AuthenticatedDevice[],

@@ -2,7 +2,7 @@
  * The whole page: the verdict at the top, the broken duties with their evidence, and the rest
  * below.
  */
-import { counted } from '../../../../fixtures/base/counted.ts';
+import { countText } from '../../../../fixtures/base/count-text.ts';
 import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Facts } from '../../../../fixtures/page/facts.tsx';
@@ -40,7 +40,7 @@ export function App({ testResult }: { testResult: ClientTestResult }) {
   return (
     <Report
       title="Test of a device client"
-      about={`${counted(runScenes.length, 'scene')} run${interval}, seed ${seed}`}
+      about={`${countText(runScenes.length, 'scene')} run${interval}, seed ${seed}`}
       verdict={<Decision testResult={testResult} broken={broken} />}
     >
       {broken.length > 0 && (
@@ -151,7 +151,7 @@ function Duties({ title, duties }: { title: string; duties: readonly TestedDuty[
 
 function reasonOf({ observation, reason, next, scenes }: TestedDuty): string {
   if (observation !== undefined) return observation;
-  if (reason === undefined) return counted(scenes.length, 'scene');
+  if (reason === undefined) return countText(scenes.length, 'scene');
   return next?.scene === undefined ? reason : `${reason}; scene ${next.scene}: ${next.text}`;
 }
 

@@ -2,7 +2,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
-import { counted } from '../../../../fixtures/base/counted.ts';
+import { countText } from '../../../../fixtures/base/count-text.ts';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { repeatEvery } from '../api/browser-clock.ts';
 import { requestJson } from '../api/client.ts';
@@ -90,8 +90,8 @@ function labelOf({ requests, errors }: RequestCountsView): string {
   const since = secondsKnown < requests.length ? ', since the server was started' : '';
   const period =
     secondsKnown < 60
-      ? counted(secondsKnown, 'second')
-      : counted(Math.floor(secondsKnown / 60), 'minute');
+      ? countText(secondsKnown, 'second')
+      : countText(Math.floor(secondsKnown / 60), 'minute');
   return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${period}${since}; ${requests.at(-1) ?? 0} requests in the last second.`;
 }
 
