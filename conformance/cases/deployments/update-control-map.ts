@@ -264,9 +264,11 @@ const mapped = defineScenario({
     },
     {
       id: 'after-an-abort-is-404',
-      title: 'After a user has aborted the deployment, a request for its map is answered with 404.',
+      title:
+        'After a user has aborted a deployment whose map was fetched, its map is answered with 404.',
       requirements: ['map.finished-is-404'],
       run: async (arranged, context) => {
+        await fetchedMap(arranged);
         await arrangeAbort(context, arranged);
         expectStatus(await fetchMap(arranged), 404);
       },
@@ -330,10 +332,11 @@ async function mappedForTwo(context: TestContext) {
 function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap> {
   return {
     id: `after-${status}-is-404`,
-    title: `After the device has reported ${status}, a request for the map is answered with 404.`,
+    title: `After the device has fetched the map and reported ${status}, the map is answered with 404.`,
     requirements: ['map.finished-is-404'],
     covers: ['get-update-control-map 404'],
     run: async (arranged) => {
+      await fetchedMap(arranged);
       await arrangeReports(arranged, status);
       expectStatus(await fetchMap(arranged), 404);
     },

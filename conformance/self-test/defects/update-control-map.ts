@@ -1,5 +1,5 @@
 /** Defects in the control map that a device fetches. */
-import { objectOf, ownResponse } from '../alter.ts';
+import { objectOf, ownResponse, tokenOf } from '../alter.ts';
 import { bodyBecomes, fieldBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedResponse } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
@@ -112,6 +112,22 @@ export const updateControlMapDefects: readonly Defect[] = [
           const earlierResponse = first.get(id) ?? response;
           first.set(id, earlierResponse);
           return earlierResponse;
+        },
+      };
+    },
+  },
+  {
+    id: 'fetched-map-outlives-its-deployment',
+    title: 'A device that has fetched a map gets it after the end of its deployment, too.',
+    violates: ['map.finished-is-404'],
+    operations: fetches,
+    alter: () => {
+      const fetchedMaps = new Map<string, ProxiedResponse>();
+      return {
+        response: (response, request) => {
+          const key = `${request.parameters.id} ${tokenOf(request)}`;
+          if (response.status === 200) fetchedMaps.set(key, response);
+          return response.status === 404 ? (fetchedMaps.get(key) ?? response) : response;
         },
       };
     },
