@@ -13,7 +13,7 @@ import { runScene } from './run-scene.ts';
 import type { Scene } from './scene.ts';
 import { cutScenes } from './scenes/cuts.ts';
 import { allScenes, MEASURING_SCENE } from './scenes.ts';
-import { capabilitiesOf, scheduleOf } from './schedule.ts';
+import { capabilitiesOf, parallelScenes, scheduleOf } from './schedule.ts';
 
 /** Notified of the address of a server that all scenes share, and as scenes end. */
 export interface SceneWatch {
@@ -108,7 +108,7 @@ async function runWithServer(
 
 /** Calls `act` for each item, several at a time, until the signal aborts. */
 async function inParallel<Item>(
-  { parallel, command, powerOff }: ClientTestOptions,
+  options: ClientTestOptions,
   items: readonly Item[],
   signal: AbortSignal,
   act: (item: Item, left: number) => Promise<unknown>,
@@ -120,9 +120,7 @@ async function inParallel<Item>(
       await act(item, queue.length);
     }
   };
-  // There is one board whose power is switched, and one client that is started by hand.
-  const hasOneClient = command === undefined || powerOff !== undefined;
-  const workers = hasOneClient ? 1 : Math.min(parallel, items.length);
+  const workers = Math.min(parallelScenes(options), items.length);
   await Promise.all(Array.from({ length: workers }, worker));
 }
 

@@ -32,8 +32,7 @@ export function scheduleOf(
   { options, intervalMs, capabilities, spentMs = 0 }: Schedule,
 ): readonly PlannedScene[] {
   let leftMs = options.timeMs === undefined ? Number.POSITIVE_INFINITY : options.timeMs - spentMs;
-  const hasOneClient = options.command === undefined || options.powerOff !== undefined;
-  const workers = hasOneClient ? 1 : options.parallel;
+  const workers = parallelScenes(options);
   return scenes.map((scene) => {
     const least = minMs(scene, intervalMs);
     const reason = omissionOf(scene, options, capabilities);
@@ -44,6 +43,18 @@ export function scheduleOf(
     }
     return { scene, minMs: least, reason: 'no time is left; give a longer --time' };
   });
+}
+
+/**
+ * Returns the number of scenes that run at the same time: 1 for one board whose power is switched,
+ * and for one client that is started by hand.
+ */
+export function parallelScenes({
+  parallel,
+  command,
+  powerOff,
+}: Pick<ClientTestOptions, 'parallel' | 'command' | 'powerOff'>): number {
+  return command === undefined || powerOff !== undefined ? 1 : parallel;
 }
 
 function omissionOf(

@@ -281,4 +281,10 @@ export const unwanted = [
     instead: 'finished, unfinished, open (glossary in bin/help.md); final only of a status',
     legal: ['conformance/', 'bin/client-test/', 'fixtures/'],
   },
+  {
+    pattern:
+      /\b(const|let) (of|way|shown)\b|\b(of|shown) = (async )?\(|\bfunction (shown|counted|stored|refused|parsed|listed|kept|filled|opened|closed|ended)\(|[[({] ?of(?=[,)}\]] ?=)|, of(?=\]?\) =>)|\bLongTaskOf\b/g,
+    instead: 'what the value holds (total, remedy, title), and verb + object for a function',
+    legal: ['server/', 'simulator/', 'conformance/'],
+  },
 ];

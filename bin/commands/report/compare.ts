@@ -12,6 +12,7 @@ import {
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
+import { jsonOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
@@ -53,7 +54,7 @@ export function configure(command: Command): void {
         .argParser(values.durationMs)
         .default(1, '1ms'),
     )
-    .option('--json', 'print the comparison as one JSON line')
+    .addOption(jsonOption())
     .action(async (a: string, b: string, options: CompareOptions) => {
       const before = await readResultFile('A', a);
       const comparison = compareRuns(before, await readResultFile('B', b), {

@@ -46,7 +46,7 @@ const delay = defineAction({
 
 const stall = defineAction({
   kind: 'stall',
-  does: 'sends nothing, or in the body nothing after the given number of bytes, until the caller disconnects, the rule is removed or the maximum time has passed; then cuts the connection',
+  does: 'sends nothing, or in the body nothing after the given number of bytes, until the caller disconnects, the rule is removed or `maxSeconds` have passed; then cuts the connection',
   entries: {
     afterBytes: v.optional(positionShape, 'half'),
     maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300),

@@ -113,7 +113,7 @@ const ignorePings = defineAction({
 
 const halfOpen = defineAction({
   kind: 'half-open',
-  does: 'stops reading and sending, as if the server had vanished; cuts the connection after the maximum time',
+  does: 'stops reading and sending, as if the server had vanished; cuts the connection after `maxSeconds`',
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
   injectionPoints: ['body'],
   applies: requestsSocket,

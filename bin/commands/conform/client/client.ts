@@ -8,6 +8,7 @@ import {
 import { addExamples } from '../../../options/examples.ts';
 import { exitCodeHelp } from '../../../options/exit-code-help.ts';
 import { addOptionRows } from '../../../options/option-rows.ts';
+import { jsonOption } from '../../../options/shared-options.ts';
 import type { ExitCode } from '../../../output/exit-codes.ts';
 import { addControlOptions, type ControlAccess } from '../../../server-access/control-listener.ts';
 import { judgeRecordedClients } from './from-file.ts';
@@ -88,7 +89,7 @@ export function configure(command: Command): void {
   );
   addControlOptions(command, usesServer);
   addOptionRows(command, { ...watchRows, ...clientTestRows })
-    .option('--json', 'print the result as JSON')
+    .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: ClientOptions) => {
       const { command: started, wait, list, schema, watch, from, setUp } = options;
