@@ -82,8 +82,8 @@ export class ClientProcess {
     child.once('close', (code, signal) => {
       closeSync(output);
       this.#isError = code !== 0;
-      const how = signal === null ? `with code ${code}` : `by ${signal}`;
-      this.#recordEnd(child, `ended by itself ${how}${this.#tail()}`);
+      const endText = signal === null ? `with code ${code}` : `by ${signal}`;
+      this.#recordEnd(child, `ended by itself ${endText}${this.#tail()}`);
     });
   }
 

@@ -50,9 +50,9 @@ export type ConditionName = keyof typeof conditions;
 
 /** Returns the type and the artifact in the last poll; undefined if no poll has both. */
 export function lastPoll(
-  seen: readonly ObservedEvent[],
+  events: readonly ObservedEvent[],
 ): { readonly deviceType: string; readonly artifactName: string } | undefined {
-  const last = seen.findLast(conditions.poll);
+  const last = events.findLast(conditions.poll);
   const polled = last?.event.kind === 'exchange' ? pollData(last.event) : {};
   const { device_type: deviceType, artifact_name: artifactName } = polled;
   if (typeof deviceType !== 'string' || typeof artifactName !== 'string') return undefined;
@@ -73,8 +73,8 @@ function pollData(event: {
  * Returns the median time between the polls of an idle client, in milliseconds; undefined for less
  * than two.
  */
-export function measuredIntervalMs(seen: readonly ObservedEvent[]): number | undefined {
-  const times = seen
+export function measuredIntervalMs(events: readonly ObservedEvent[]): number | undefined {
+  const times = events
     .filter(conditions['poll without an update'])
     .map(({ event }) => endOfEvent(event));
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));

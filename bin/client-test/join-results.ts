@@ -130,12 +130,12 @@ function headlineOf(
     testedDuties.filter((duty) => duty.level === level && fails(duty, options.failOn)).length;
   const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'no-request');
   const [first] = stopped;
-  const why = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
+  const stopText = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<ClientTestResult['outcome'], string>> = {
     broken: `The client breaks ${countText(broken('must'), 'MUST')} and ${countText(broken('should'), 'SHOULD')}.`,
-    inconclusive: `Inconclusive: ${countText(stopped.length, 'scene')} could not be run to the end. ${why}`,
+    inconclusive: `Inconclusive: ${countText(stopped.length, 'scene')} could not be run to the end. ${stopText}`,
     met: 'The client met every duty that was tested.',
-    'no-request': `Nothing was judged. ${why}`,
+    'no-request': `Nothing was judged. ${stopText}`,
     interrupted: 'Interrupted; this is the result so far.',
   };
   return sentences[outcome].trim();

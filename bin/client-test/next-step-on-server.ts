@@ -13,7 +13,9 @@ type Next = NonNullable<ClientDuty['next']>;
 
 /** Scenes of a server with other settings cannot be run on a running one. */
 const steps = new Map<string, readonly Step[]>(
-  allScenes.flatMap(({ name, server, steps: own }) => (server ? [] : [[name, own] as const])),
+  allScenes.flatMap(({ name, server, steps: sceneSteps }) =>
+    server ? [] : [[name, sceneSteps] as const],
+  ),
 );
 
 /** Commands for scenes that a user plays by one command, by the ID of the device. */

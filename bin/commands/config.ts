@@ -174,9 +174,9 @@ function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string,
 }
 
 /** Ends with the error of commander, which `config` itself must not leave to commander. */
-function refuseOption(command: Command, given: string): never {
+function refuseOption(command: Command, flag: string): never {
   const known = command.options.flatMap(({ long }) => long ?? []);
-  command.error(`error: unknown option '${given}'${didYouMean(given, known)}`);
+  command.error(`error: unknown option '${flag}'${didYouMean(flag, known)}`);
 }
 
 /** Applies every section, so that each error is found. @throws CommandError */

@@ -38,15 +38,15 @@ export function addSubcommands(command: Command, subcommands: Subcommands): void
 const MISTYPED_MAX = 2;
 
 /** Returns the end of an error that names what was probably meant, or nothing. */
-export function didYouMean(given: string, known: readonly string[], before = ''): string {
-  const [name = ''] = nearestOf(given, known);
-  return editDistance(given, name) > MISTYPED_MAX ? '' : `\n(Did you mean ${before}${name}?)`;
+export function didYouMean(word: string, known: readonly string[], before = ''): string {
+  const [name = ''] = nearestOf(word, known);
+  return editDistance(word, name) > MISTYPED_MAX ? '' : `\n(Did you mean ${before}${name}?)`;
 }
 
 /** Returns the end of a sentence that names the subcommand that was probably meant, or nothing. */
-export function subcommandHint(command: Command, given: string): string {
+export function subcommandHint(command: Command, word: string): string {
   const names = command.commands.map((each) => each.name());
-  return didYouMean(given, names, `${command.name()} `);
+  return didYouMean(word, names, `${command.name()} `);
 }
 
 /** Adds the hint to the error about a first argument that the command does not accept. */

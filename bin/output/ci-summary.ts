@@ -45,8 +45,8 @@ export function ciFormats<Run>(summaryOf: (run: Run) => CiSummary) {
 function ciMarkdown({ title, headline, counts, findings }: CiSummary): string {
   const positiveCounts = Object.entries(counts).filter(([, count]) => count > 0);
   const rows = findings.slice(0, ROWS_MAX).map(({ level, subject, sentence, repeat }) => {
-    const how = repeat === undefined ? '' : codeOf(repeat);
-    return `| ${level} | ${codeOf(subject)} | ${asText(sentence)} | ${how} |`;
+    const repeatText = repeat === undefined ? '' : codeOf(repeat);
+    return `| ${level} | ${codeOf(subject)} | ${asText(sentence)} | ${repeatText} |`;
   });
   const more = findings.length - rows.length;
   return [
@@ -77,10 +77,10 @@ function ciMarkdown({ title, headline, counts, findings }: CiSummary): string {
 /** Returns the annotations: a line for each finding, the most serious first. */
 function ciAnnotations({ title, findings }: CiSummary): string {
   const lines = (['error', 'warning'] as const).flatMap((level) => {
-    const those = findings.filter((finding) => finding.level === level);
-    const fits = those.length <= ANNOTATIONS_MAX;
-    const annotations = those.slice(0, fits ? ANNOTATIONS_MAX : ANNOTATIONS_MAX - 1);
-    const rest = countText(those.length - annotations.length, `more ${level}`);
+    const findingsOfLevel = findings.filter((finding) => finding.level === level);
+    const fits = findingsOfLevel.length <= ANNOTATIONS_MAX;
+    const annotations = findingsOfLevel.slice(0, fits ? ANNOTATIONS_MAX : ANNOTATIONS_MAX - 1);
+    const rest = countText(findingsOfLevel.length - annotations.length, `more ${level}`);
     return [
       ...annotations.map(({ subject, sentence }) => command(level, subject, sentence)),
       ...(fits ? [] : [command(level, title, `${rest} in the report`)]),

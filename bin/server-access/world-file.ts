@@ -28,14 +28,14 @@ export function worldLines({ devices, artifacts, deployments }: LoadedWorld): st
 export async function loadWorldFile(
   option: string,
   file: string,
-  where: ControlAccess,
+  access: ControlAccess,
 ): Promise<LoadedWorld> {
   const text = await readNamedFile(option, file);
   checkedWorld(text, file);
   const query =
-    where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;
+    access.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: access.tenant })}`;
   const init = { method: 'POST', body: text, headers: { 'Content-Type': 'text/yaml' } };
-  const { status, body } = await callControl(where, `/world${query}`, {
+  const { status, body } = await callControl(access, `/world${query}`, {
     ...init,
     expected: [200, 422],
   });

@@ -229,16 +229,16 @@ export class DocumentClient {
     text: string,
   ): void {
     const { operation } = placed;
-    const where = `${operation.operationId}: ${status}`;
+    const place = `${operation.operationId}: ${status}`;
     const [, response] =
       responsesOf(this.#document, operation).find(([each]) => each === String(status)) ?? [];
     if (!response) {
-      this.problems.push(`${where} is not documented`);
+      this.problems.push(`${place} is not documented`);
       return;
     }
     if (status < 400) this.driven.add(operation.operationId);
     for (const [name, { required }] of Object.entries(response.headers ?? {})) {
-      if (required && !headers.has(name)) this.problems.push(`${where} lacks the header ${name}`);
+      if (required && !headers.has(name)) this.problems.push(`${place} lacks the header ${name}`);
     }
     if (placed.method !== 'HEAD') this.#checkBody(placed, response, { status, headers, text });
   }
@@ -248,15 +248,15 @@ export class DocumentClient {
     { content }: ResponseEntry,
     { status, headers, text }: { status: number; headers: Headers; text: string },
   ): void {
-    const where = `${operation.operationId}: ${status}`;
+    const place = `${operation.operationId}: ${status}`;
     const [type = ''] = (headers.get('Content-Type') ?? '').split(';');
     if (!content) {
-      if (text !== '') this.problems.push(`${where} has an undocumented body: ${text}`);
+      if (text !== '') this.problems.push(`${place} has an undocumented body: ${text}`);
       return;
     }
     if (content['*/*']) return;
     if (!content[type]) {
-      this.problems.push(`${where} has the media type ${type}`);
+      this.problems.push(`${place} has the media type ${type}`);
       return;
     }
     const entry = operation.responses[status];
@@ -265,21 +265,21 @@ export class DocumentClient {
         ? ['components', 'responses', entry.$ref.slice(RESPONSES.length)]
         : ['paths', path, method.toLowerCase(), 'responses', String(status)];
     const location = [...home, 'content', type, 'schema'];
-    if (type === 'application/json') this.#validate(where, location, JSON.parse(text));
+    if (type === 'application/json') this.#validate(place, location, JSON.parse(text));
     for (const [, data = ''] of type === 'text/event-stream'
       ? text.matchAll(/^data: (.*)/gm)
       : []) {
-      this.#validate(where, [...location, 'contentSchema'], JSON.parse(data));
+      this.#validate(place, [...location, 'contentSchema'], JSON.parse(data));
     }
   }
 
-  #validate(where: string, location: readonly string[], value: unknown): void {
+  #validate(place: string, location: readonly string[], value: unknown): void {
     const pointer = location.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
     const uri = `reference#/${pointer.map(encodeURIComponent).join('/')}`;
     const validate = this.#ajv.getSchema(uri);
     if (!validate) throw new Error(`the document has no schema at ${location.join(' ')}`);
     if (validate(value)) return;
     const errors = (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
-    this.problems.push(`${where}: ${errors.join('; ')}`);
+    this.problems.push(`${place}: ${errors.join('; ')}`);
   }
 }

@@ -39,7 +39,7 @@ interface UnauthorizedDeviceOptions {
 /** A token that the server must no longer accept. */
 interface RevokedToken {
   readonly token: string;
-  readonly why: string;
+  readonly cause: string;
 }
 
 /** Visits the server about as often as a device of the fleet, until stopped. */
@@ -152,10 +152,10 @@ export class UnauthorizedDevice {
     }
   }
 
-  async #expectRefused(why: string): Promise<void> {
+  async #expectRefused(cause: string): Promise<void> {
     const { token } = this.#session;
     if (token === undefined) return;
-    this.#ended = { token, why };
+    this.#ended = { token, cause: cause };
     await this.#expectRefusedToken(this.#ended);
     this.#session.token = undefined;
   }
@@ -171,18 +171,18 @@ export class UnauthorizedDevice {
     const current = this.#session.token;
     await this.#expectRefusedToken({
       token: this.#ended.token,
-      why: `${this.#ended.why} before the server restarted`,
+      cause: `${this.#ended.cause} before the server restarted`,
     });
     this.#session.token = current;
   }
 
-  async #expectRefusedToken({ token, why }: RevokedToken): Promise<void> {
+  async #expectRefusedToken({ token, cause }: RevokedToken): Promise<void> {
     this.#session.token = token;
     this.#session.renewsToken = false;
     if (await this.#poll()) {
       this.#recordViolation(
         'token-outlives-device',
-        `the token of a device that ${why} was accepted`,
+        `the token of a device that ${cause} was accepted`,
       );
     }
     this.#session.renewsToken = true;

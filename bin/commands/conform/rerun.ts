@@ -60,8 +60,8 @@ export function configure(command: Command): void {
   addOptionRows(addRunOptions(command), rows).action(
     async (path: string, options: RerunOptions) => {
       const report = await readReportFile('REPORT', path);
-      const own = { ...options, ...readEarlierOptions(report, command) };
-      process.exitCode = await rerun(report, completeOptions(own, true));
+      const rerunOptions = { ...options, ...readEarlierOptions(report, command) };
+      process.exitCode = await rerun(report, completeOptions(rerunOptions, true));
     },
   );
 }

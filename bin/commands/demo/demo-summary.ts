@@ -33,9 +33,11 @@ function fleetTable({ devices }: FleetResult): string {
   const table = new Table({ head: ['outcome', ...keyTypes, 'all'], ...plain });
   const outcomes = new Set(devices.map(({ outcome }) => outcome));
   for (const outcome of outcomes) {
-    const those = devices.filter((device) => device.outcome === outcome);
-    const byKey = keyTypes.map((type) => those.filter(({ keyType }) => keyType === type).length);
-    table.push([outcome, ...byKey, those.length]);
+    const devicesWithOutcome = devices.filter((device) => device.outcome === outcome);
+    const byKey = keyTypes.map(
+      (type) => devicesWithOutcome.filter(({ keyType }) => keyType === type).length,
+    );
+    table.push([outcome, ...byKey, devicesWithOutcome.length]);
   }
   return `Fleet: ${devices.length} devices\n${table.toString()}`;
 }

@@ -114,6 +114,6 @@ function warnAboutLostLines(count: EventLinesCount, target: string, output: Outp
   const { written, lost, error } = count;
   if (lost === 0) return;
   const reason = error === undefined ? 'its reader was too slow' : `writing failed with ${error}`;
-  const where = target === STANDARD_OUTPUT ? 'standard output' : target;
-  output.warn(`events: ${lost} of ${lost + written} are missing in ${where}; ${reason}`);
+  const targetText = target === STANDARD_OUTPUT ? 'standard output' : target;
+  output.warn(`events: ${lost} of ${lost + written} are missing in ${targetText}; ${reason}`);
 }

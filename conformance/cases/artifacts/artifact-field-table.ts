@@ -295,8 +295,8 @@ export const deprecatedFields: readonly ArtifactField[] = [
     holds: (source) => {
       if (source.answeredMs >= Date.parse(endOfLife)) return;
       for (const { meta_data: data, metadata } of updatesOf(source)) {
-        const isGone = Object.keys(membersOf(metadata)).length > 0 && (data ?? null) === null;
-        expectThat(!isGone, `meta_data ${source.where}`, 'only metadata');
+        const isMissing = Object.keys(membersOf(metadata)).length > 0 && (data ?? null) === null;
+        expectThat(!isMissing, `meta_data ${source.where}`, 'only metadata');
       }
     },
   },

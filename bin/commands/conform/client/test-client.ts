@@ -234,8 +234,8 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
       if (testOptions.command === undefined) output.progress(`Start the client now, at ${url}`);
     },
     onSceneEnd: ({ scene, outcome, reason }, left) => {
-      const why = reason === undefined ? '' : `: ${reason}`;
-      output.progress(`${scene} ${outcome}${why} (${left} left)`);
+      const reasonText = reason === undefined ? '' : `: ${reason}`;
+      output.progress(`${scene} ${outcome}${reasonText} (${left} left)`);
     },
   }).catch((error: unknown) => {
     throw startError(error);

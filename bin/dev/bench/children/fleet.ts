@@ -106,14 +106,14 @@ const result = await simulateFleet(
 report(checkExchanges(measurement()));
 
 /** Writes the measurement on one line, synchronously. */
-function report(seen: FleetMeasurement | UnsettledFleet): void {
-  writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
+function report(outcome: FleetMeasurement | UnsettledFleet): void {
+  writeSync(process.stdout.fd, `${JSON.stringify(outcome)}\n`);
 }
 
-function checkExchanges(seen: FleetMeasurement): FleetMeasurement | UnsettledFleet {
-  const polls = Math.round((devices * seen.elapsedMs) / bench.plan.pollIntervalMs);
-  if (seen.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return seen;
-  return { unsettled: `in place of ${polls} polls there were ${seen.exchanges} requests` };
+function checkExchanges(outcome: FleetMeasurement): FleetMeasurement | UnsettledFleet {
+  const polls = Math.round((devices * outcome.elapsedMs) / bench.plan.pollIntervalMs);
+  if (outcome.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return outcome;
+  return { unsettled: `in place of ${polls} polls there were ${outcome.exchanges} requests` };
 }
 
 function look(progress: FleetProgress): void {
@@ -122,8 +122,8 @@ function look(progress: FleetProgress): void {
     socketsOpen = progress.socketsOpen;
     const { idle } = progress.funnel;
     if (idle >= bench.present.devices && socketsOpen >= bench.present.sockets) return;
-    const there = `${idle} devices and ${socketsOpen} sockets`;
-    report({ unsettled: `only ${there} of ${devices} devices were ready in time` });
+    const presentText = `${idle} devices and ${socketsOpen} sockets`;
+    report({ unsettled: `only ${presentText} of ${devices} devices were ready in time` });
     process.exit();
   }
   if (progress.stage !== MEMORY_STAGE || isMemoryRead) return;

@@ -19,7 +19,7 @@ const QUICK_ROUND_SECONDS = 2;
 
 /** A fleet that is large enough for the engine's fixed memory not to count. */
 const polling: PresentFleet = {
-  who: 'polling device',
+  deviceKind: 'polling device',
   connect: false,
   devices: 10_000,
   pollIntervalMs: 10_000,
@@ -28,7 +28,7 @@ const polling: PresentFleet = {
 /** As many devices with a socket as the guide of the simulator says that one process holds. */
 const connected: PresentFleet = {
   ...polling,
-  who: 'device with its socket',
+  deviceKind: 'device with its socket',
   connect: true,
   devices: 15_000,
   pollIntervalMs: 15_000,
@@ -101,8 +101,11 @@ async function onServer<Result>(
 }
 
 async function fleetRate(context: BenchContext, server: ServerChild, seconds: number) {
-  const seen = await measuredFleet(context.children, busyFleet(server, CONNECTIONS, seconds));
-  return seen.exchanges / (seen.cpuMs / 1000);
+  const fleetFigures = await measuredFleet(
+    context.children,
+    busyFleet(server, CONNECTIONS, seconds),
+  );
+  return fleetFigures.exchanges / (fleetFigures.cpuMs / 1000);
 }
 
 async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise<number> {
@@ -122,7 +125,7 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
 /** A fleet whose devices are all present during the measurement. */
 export interface PresentFleet {
   /** Kind of its devices; the rows add their number. */
-  readonly who: string;
+  readonly deviceKind: string;
   readonly devices: number;
   readonly pollIntervalMs: number;
   readonly connect: boolean;
@@ -144,8 +147,8 @@ export async function measuredHeldFleet(
 }
 
 /** Returns the name of a device in the rows, such as `polling device, one of 10,000`. */
-function nameOf({ who, devices }: PresentFleet): string {
-  return `${who}, one of ${devices.toLocaleString('en-US')}`;
+function nameOf({ deviceKind, devices }: PresentFleet): string {
+  return `${deviceKind}, one of ${devices.toLocaleString('en-US')}`;
 }
 
 /**
@@ -154,7 +157,7 @@ function nameOf({ who, devices }: PresentFleet): string {
  */
 export function heldRows(fleet: PresentFleet, measurement: FleetMeasurement): BenchRow[] {
   const { devices, connect } = fleet;
-  const who = nameOf(fleet);
+  const deviceName = nameOf(fleet);
   const { memory, memoryBefore, elapsedMs, cpuMs } = measurement;
   const kilobytes = (kind: 'resident' | 'used') =>
     (memory[kind] - memoryBefore[kind]) / devices / BYTES_PER_KB;
@@ -163,14 +166,14 @@ export function heldRows(fleet: PresentFleet, measurement: FleetMeasurement): Be
   const once = (value: number) => ({ name: 'fleetbed', values: [value] });
   return [
     limitRow({
-      title: `memory of a ${who}`,
+      title: `memory of a ${deviceName}`,
       unit: 'KB',
       subject: once(kilobytes('resident')),
       limit: connect ? CONNECTED_MAX_KB : POLLING_MAX_KB,
       note: `measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
     }),
     limitRow({
-      title: `p99 of lateness, ${who}`,
+      title: `p99 of lateness, ${deviceName}`,
       unit: 'ms',
       subject: once(measurement.late.p99Ms),
       limit: LATE_P99_MAX_MS,

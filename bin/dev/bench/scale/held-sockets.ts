@@ -80,9 +80,10 @@ async function heldKilobytes(
   await server.begin();
   const holder = await children.script('generator', 'socket-holder', url, file);
   await systemClock.sleep(quick ? QUICK_HELD_MS : HELD_MS);
-  const seen = await server.endObservation();
+  const observation = await server.endObservation();
   await holder.end();
   await server.end();
-  if (seen.connections < count) throw new Error(`only ${seen.connections} sockets are held`);
-  return kilobytesEach(seen, count);
+  if (observation.connections < count)
+    throw new Error(`only ${observation.connections} sockets are held`);
+  return kilobytesEach(observation, count);
 }

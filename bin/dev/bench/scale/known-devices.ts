@@ -32,9 +32,9 @@ export async function knownDeviceRows({
   output.progress(`authenticating ${count} devices`);
   await server.begin();
   await knownDevices(server.ready, count, WARM_UP);
-  const seen = await server.endObservation();
+  const observation = await server.endObservation();
   await server.end();
-  const { used, resident } = kilobytesEach(seen, count);
+  const { used, resident } = kilobytesEach(observation, count);
   return [
     limitRow({
       title: `memory of a known device in the server, one of ${count.toLocaleString('en-US')}`,

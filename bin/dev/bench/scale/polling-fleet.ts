@@ -41,9 +41,9 @@ export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[
   const { devices, times } = context.quick ? quickFleet : fleet;
   const countText = countTextOf(devices);
   const held = heldFleet(devices, times, POLL_INTERVAL_MS);
-  const seen = await measuredHeldFleet(context, held);
-  const perSecond = seen.exchanges / (seen.elapsedMs / 1000);
-  const percent = (CORE_PERCENT * seen.serverCpuMs) / seen.elapsedMs;
+  const fleetFigures = await measuredHeldFleet(context, held);
+  const perSecond = fleetFigures.exchanges / (fleetFigures.elapsedMs / 1000);
+  const percent = (CORE_PERCENT * fleetFigures.serverCpuMs) / fleetFigures.elapsedMs;
   return [
     limitRow({
       title: `server for ${POLLS_PER_SECOND} polls/s, ${countText} devices known`,
@@ -53,7 +53,7 @@ export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[
       note: `from ${percent.toFixed(1)} % at ${Math.round(perSecond)} polls/s, measured once`,
     }),
     // With few devices, the fixed memory of the engine would count.
-    ...(context.quick ? [] : heldRows(held, seen)),
+    ...(context.quick ? [] : heldRows(held, fleetFigures)),
   ];
 }
 
@@ -65,8 +65,8 @@ export async function largestFleetRows(context: BenchContext): Promise<BenchRow[
   if (context.quick) return [];
   const held = heldFleet(largestFleet.devices, largestFleet.times, LARGEST_POLL_INTERVAL_MS);
   try {
-    const seen = await measuredHeldFleet(context, held);
-    return [settledRow(held, true, ''), ...heldRows(held, seen)];
+    const fleetFigures = await measuredHeldFleet(context, held);
+    return [settledRow(held, true, ''), ...heldRows(held, fleetFigures)];
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return [settledRow(held, false, error.message)];
@@ -90,7 +90,7 @@ function heldFleet(
   times: PresentFleet['times'],
   pollIntervalMs: number,
 ): PresentFleet {
-  return { who: 'polling device', devices, times, connect: false, pollIntervalMs };
+  return { deviceKind: 'polling device', devices, times, connect: false, pollIntervalMs };
 }
 
 function countTextOf(devices: number): string {
