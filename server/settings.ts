@@ -1,5 +1,4 @@
 /** The server's settings: a table that generates types, defaults, checks, options and guide. */
-
 import { charactersIn } from '../fixtures/base/characters.ts';
 import { knownNames } from '../fixtures/base/nearest.ts';
 import {

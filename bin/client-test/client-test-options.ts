@@ -1,5 +1,4 @@
 /** The options of a client test. */
-
 import type {
   ClientCapability,
   ClientTestResult,

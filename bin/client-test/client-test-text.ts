@@ -1,5 +1,4 @@
 /** A client test as text, the verdict first, and as JUnit. */
-
 import { isListed } from '../../conformance/client-judge/duty-state.ts';
 import type {
   ClientTestResult,

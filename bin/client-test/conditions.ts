@@ -1,5 +1,4 @@
 /** Conditions on the observed events of a client, and facts that a scene reads in these events. */
-
 import { isReportableFinal } from '../../conformance/client-judge/exchange-facts.ts';
 import { isObject, type JsonObject, parsedJson } from '../../fixtures/base/json.ts';
 import { pollOperations } from '../../fixtures/contract/operations.ts';

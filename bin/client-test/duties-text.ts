@@ -1,5 +1,4 @@
 /** A client's duties as text: what is broken, open and not tested, each with what to do. */
-
 import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { byLevel } from '../../fixtures/control/clients.ts';

@@ -1,5 +1,4 @@
 /** Joins the verdicts of all scenes to the result of a client test. */
-
 import { duties } from '../../conformance/client-judge/duties/duties.ts';
 import type { Duty } from '../../conformance/client-judge/duty.ts';
 import {

@@ -1,5 +1,4 @@
 /** Runs a scene: each step is carried out by the row of its kind. */
-
 import type { ClientVerdict, DutyVerdict } from '../../conformance/client-judge/client-verdict.ts';
 import { DOWNLOAD_RETRY_MS, patienceMs } from '../../conformance/client-judge/exemptions.ts';
 import type {

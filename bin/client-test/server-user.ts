@@ -1,5 +1,4 @@
 /** Requests of a user about a client: accepts or rejects it, deploys, aborts. */
-
 import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { ServerEvent } from '../../fixtures/control/client-event.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';

@@ -1,5 +1,4 @@
 /** `fleetbed calendar`: the deprecation schedule, and its use in recorded traffic. */
-
 import type { Command } from 'commander';
 import { dayOf, dayStartMs, isDay } from '../../conformance/recordings/day.ts';
 import {

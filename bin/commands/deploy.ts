@@ -1,5 +1,4 @@
 /** `fleetbed deploy`: uploads a file and creates a deployment of it. */
-
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { open, stat } from 'node:fs/promises';

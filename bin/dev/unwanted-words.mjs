@@ -287,4 +287,8 @@ export const unwanted = [
     instead: 'what the value holds (total, remedy, title), and verb + object for a function',
     legal: ['server/', 'simulator/', 'conformance/'],
   },
+  {
+    pattern: /\n(?=import )(?<=^(#!.*\n)?\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n\n)/g,
+    instead: 'no blank line between the comment of a file and its imports',
+  },
 ];

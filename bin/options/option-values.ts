@@ -3,7 +3,6 @@
  * error that lists what is accepted; commander prefixes the message with the option's name and the
  * value.
  */
-
 import { InvalidArgumentError } from 'commander';
 import { charactersIn } from '../../fixtures/base/characters.ts';
 import { durationMs as millisecondsOf } from '../../fixtures/base/duration.ts';

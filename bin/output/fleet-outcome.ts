@@ -1,5 +1,4 @@
 /** Converts the outcome of a fleet run to an exit code, and its errors to sentences. */
-
 import { ClusterError } from '../../simulator/cluster/cluster-error.ts';
 import { WorkerFailed } from '../../simulator/cluster/coordinator.ts';
 import {

@@ -1,5 +1,4 @@
 /** Calls the control listener of a running server. */
-
 import { type Command, Option } from 'commander';
 import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import { printable } from '../../fixtures/base/printable.ts';

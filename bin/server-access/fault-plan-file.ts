@@ -1,5 +1,4 @@
 /** Reads fault plans from files, and formats the warning about planned faults that never fired. */
-
 import { countText } from '../../fixtures/base/count-text.ts';
 import type { UnfiredFault } from '../../server/faults/fault-plans.ts';
 import { readPlan } from '../../server/faults/plan-text.ts';

@@ -1,5 +1,4 @@
 /** Finds devices by the names that users type: an ID, or a value of the identity. */
-
 import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import type { Device } from '../../fixtures/contract/management/devices.ts';

@@ -1,5 +1,4 @@
 /** The source of a run's user: the management API, hooks, or none. */
-
 import { ManagementAdmin } from '../context/management-admin.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import type { Login } from '../target/setup.ts';

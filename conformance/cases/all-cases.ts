@@ -1,5 +1,4 @@
 /** Every case of the suite, in execution order. */
-
 import { hostileCases } from '../model/hostile.ts';
 import { modelCases } from '../model/random-life.ts';
 import type { RunnableCase } from '../suite/case.ts';

@@ -1,5 +1,4 @@
 /** Reads from a ledger which resources remain, even if the run that wrote it was killed. */
-
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { plainFile } from '../../fixtures/base/plain-file.ts';

@@ -3,7 +3,6 @@
  * show. It reads only: whoever has events hands them over in the order in which they ended. What it
  * records is bounded for each device and in the number of devices.
  */
-
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import type {
   ClientEvent,

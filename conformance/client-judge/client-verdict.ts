@@ -1,5 +1,4 @@
 /** The types of the verdicts on device clients. The judge is a pure reader of client events. */
-
 import type { DutyState } from '../../fixtures/control/clients.ts';
 
 /** One violation of a duty. */

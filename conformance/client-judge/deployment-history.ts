@@ -1,5 +1,4 @@
 /** The history of the deployments of one device: offers, downloads, reports and logs. */
-
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';

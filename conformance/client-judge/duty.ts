@@ -2,7 +2,6 @@
  * The type of a duty of a device client: a passive check about the requests of one device, instead
  * of about the responses of a server. IDs and sentences are those of the list of client duties.
  */
-
 import type {
   ClientExchange,
   ClientSocketEvent,

@@ -1,5 +1,4 @@
 /** One device as judged so far, and the verdicts on it. */
-
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { DutyState } from '../../fixtures/control/clients.ts';
 import { ClientHistory } from './client-history.ts';

@@ -2,7 +2,6 @@
  * Judges device clients by the entries of a journal, as the control API returns them. A journal
  * masks secrets and keeps bodies as values, so duties about bytes are not decided.
  */
-
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import { exchangeIn } from '../recordings/journal.ts';

@@ -1,5 +1,4 @@
 /** Recognizes what a request of a device is, and reads it for the duties. */
-
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';

@@ -3,7 +3,6 @@
  * so that they can be removed even if the run is killed. The file has JSON lines and is only
  * appended to. A line is on the disk before its resource is created. It contains no secrets.
  */
-
 import {
   closeSync,
   fchmodSync,

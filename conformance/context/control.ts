@@ -2,7 +2,6 @@
  * Control over a target that only testbeds offer. A case that uses a method of `Control` lists the
  * matching capability in its needs: `clock-control` for `advance`, and so on.
  */
-
 import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';

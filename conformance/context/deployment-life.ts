@@ -1,5 +1,4 @@
 /** Reports, aborts and reads the status of a deployment on one device. */
-
 import { NotObservable, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import {

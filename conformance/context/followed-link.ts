@@ -1,5 +1,4 @@
 /** Links to artifact files that were downloaded once, so that cases can vary the request. */
-
 import type { Headers } from '../target/exchange.ts';
 import {
   describeValue,

@@ -1,5 +1,4 @@
 /** Checks responses to authentication requests before later steps of a case use them. */
-
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { responseSummary } from '../target/expectations.ts';

@@ -1,5 +1,4 @@
 /** Lenient reading of the instructions for a device's next deployment. */
-
 import { isObject } from '../../fixtures/base/json.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';

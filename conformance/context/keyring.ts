@@ -1,5 +1,4 @@
 /** Device keys of one run. */
-
 import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { signingAlgorithms } from '../signing/algorithms.ts';

@@ -1,5 +1,4 @@
 /** The user that controls a target by the management API, with a user's token. */
-
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';

@@ -1,5 +1,4 @@
 /** Artifacts on the target that the cases of a run share; each is uploaded on first use. */
-
 import type { ExchangeList, TargetExchange } from '../target/exchange.ts';
 import { NotObservable } from '../target/expectations.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';

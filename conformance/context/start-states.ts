@@ -1,5 +1,4 @@
 /** The start states of cases, each reached by the requests that real devices and users send. */
-
 import * as v from 'valibot';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';

@@ -4,7 +4,6 @@
  * test, and only the needed fields are read, since other servers may omit the rest. One user
  * uses the management API and another uses hooks; a target may have none.
  */
-
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import type { GivenControlMap } from '../../fixtures/contract/resources.ts';

@@ -2,7 +2,6 @@
  * The tools of one case: a client of the target, a target admin, new devices, and the
  * `CreatedResources`, which removes everything that the case created.
  */
-
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';

@@ -1,5 +1,4 @@
 /** Steps by which a device gets a token and a user decides on it. Spec: States and transitions */
-
 import { StartStateNotReached } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';

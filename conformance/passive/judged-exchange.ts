@@ -1,5 +1,4 @@
 /** One answered exchange in the form that checks read, from any source. */
-
 import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';

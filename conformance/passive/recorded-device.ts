@@ -1,5 +1,4 @@
 /** Identifies the device that sent a recorded exchange, so that each device has its own history. */
-
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { FullExchange } from '../recordings/recording.ts';

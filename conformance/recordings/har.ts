@@ -1,5 +1,4 @@
 /** Reads an HTTP archive (HAR 1.2), which browsers and proxies can save. */
-
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import {

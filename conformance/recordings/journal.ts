@@ -12,7 +12,6 @@
  * truncated. Other keys, empty lines, and entries with a `kind` other than `exchange` (such as
  * frames) are ignored.
  */
-
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import {

@@ -1,5 +1,4 @@
 /** Opens a file of recorded traffic, detects its format, and reads it lazily. */
-
 import { createReadStream } from 'node:fs';
 import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { harExchanges } from './har.ts';

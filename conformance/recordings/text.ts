@@ -1,5 +1,4 @@
 /** Formats the schedule, and its use by recorded traffic, as tables for a terminal. */
-
 import Table from 'cli-table3';
 import { countText } from '../../fixtures/base/count-text.ts';
 import { daysBetween } from './day.ts';

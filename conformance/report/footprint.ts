@@ -1,5 +1,4 @@
 /** Describes the requests of a run, and the resources and log entries that it leaves behind. */
-
 import { countText } from '../../fixtures/base/count-text.ts';
 import type { ResourceCounts, ResourceKind } from '../context/resource.ts';
 import type { ConformanceResult } from '../result/result.ts';

@@ -1,5 +1,4 @@
 /** Formats the result of a run as text for a terminal. */
-
 import { countText } from '../../fixtures/base/count-text.ts';
 import { printable, printableText } from '../../fixtures/base/printable.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';

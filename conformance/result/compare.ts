@@ -2,7 +2,6 @@
  * Compares two results of the suite case by case: of one target at two times, or of two targets.
  * `report/differences.ts` renders the comparison.
  */
-
 import type { VerdictName } from './result.ts';
 import type { StoredResult } from './schema.ts';
 

@@ -2,7 +2,6 @@
  * The coverage of the contract's requirements: for each one, the cases that test it, the reason why
  * none can, or the open point that it observes. `report/coverage.ts` renders the coverage.
  */
-
 import type { OpenPoint } from '../../fixtures/contract/open-point.ts';
 import { openPoints } from '../../fixtures/contract/open-points.ts';
 import { operations as operationRows } from '../../fixtures/contract/operations.ts';

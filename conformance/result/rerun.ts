@@ -1,5 +1,4 @@
 /** Selects the cases of an earlier result to run again, and compares the verdicts. */
-
 import type { CaseVerdict, VerdictName } from './result.ts';
 import type { StoredResult } from './schema.ts';
 

@@ -1,5 +1,4 @@
 /** Runs one case: checks its needs, arranges its start state, limits its time, and judges it. */
-
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';

@@ -1,5 +1,4 @@
 /** Combines several attempts at one case; attempts with different verdicts decide nothing. */
-
 import { sumOfCounts } from '../context/resource.ts';
 import {
   type CaseAttempt,

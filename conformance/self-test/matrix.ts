@@ -1,5 +1,4 @@
 /** The kill matrix: every defect with the cases that kill it, and the gaps found in the suite. */
-
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';

@@ -3,7 +3,6 @@
  * granted, emptied, altered, without effect, out of date. A case that passes with all of them
  * cannot fail.
  */
-
 import { isObject } from '../../fixtures/base/json.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';

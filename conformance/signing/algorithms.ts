@@ -1,5 +1,4 @@
 /** The key algorithms of the contract as a table. Spec: Device authentication */
-
 import type { Random } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { makeEcdsaKey } from './ecdsa.ts';

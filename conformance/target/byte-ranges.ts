@@ -2,7 +2,6 @@
  * The parts in a 206 response: one, or several in multipart/byteranges. RFC 9110, sections 14 and
  * 15.3.7
  */
-
 import { describeValue, ExpectationFailure } from './expectations.ts';
 import type { HttpResponse } from './response.ts';
 

@@ -1,5 +1,4 @@
 /** Expectations of cases: small functions that report the expected and the actual value. */
-
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { excerptOf } from '../../fixtures/base/excerpt.ts';

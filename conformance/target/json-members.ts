@@ -1,5 +1,4 @@
 /** Reads unknown JSON leniently: whatever is absent or of another type is empty. */
-
 import { isObject, type JsonObject } from '../../fixtures/base/json.ts';
 
 export { isObject as isMap, type JsonObject as Members };

@@ -1,5 +1,4 @@
 /** Counts the requests of a run, and the audit log entries that they leave on the target. */
-
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 
 /** The counts of one run. */

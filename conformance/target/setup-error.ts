@@ -1,5 +1,4 @@
 /** Errors that keep a run from starting: one clear sentence each, with a remedy. */
-
 import { durationText } from '../../fixtures/base/duration.ts';
 
 /** The statuses with which a gateway answers while the server behind it is down. */

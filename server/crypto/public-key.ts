@@ -2,7 +2,6 @@
  * Reads a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only. Spec:
  * AuthRequest
  */
-
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { hasAtMostCharacters } from '../../fixtures/base/characters.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';

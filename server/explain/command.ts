@@ -1,7 +1,6 @@
 /**
  * Writes a corrected request as bash commands with curl, and with openssl if a signature is needed.
  */
-
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';

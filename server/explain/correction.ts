@@ -1,5 +1,4 @@
 /** Corrects a refused request: finds the request that would succeed, and the steps before it. */
-
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';

@@ -2,7 +2,6 @@
  * Shows journal entries as the control API returns them: plain JSON with derived facts and masked
  * secrets.
  */
-
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskHeaders, maskJson, maskText } from '../http/masking.ts';

@@ -1,5 +1,4 @@
 /** Explains why a request was refused and how it would succeed. Computed only on demand. */
-
 import type * as v from 'valibot';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';

@@ -1,7 +1,6 @@
 /**
  * Finds the operation that a request may have meant, and the list operation to look a resource up.
  */
-
 import { editDistance } from '../../fixtures/base/nearest.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 

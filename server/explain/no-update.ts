@@ -1,5 +1,4 @@
 /** Explains why a device got no update, or would get none now. */
-
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';

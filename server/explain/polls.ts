@@ -1,5 +1,4 @@
 /** Reads and writes the data of a poll as each polling operation sends it. */
-
 import { isObject } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';

@@ -1,5 +1,4 @@
 /** Says what to do first about a refusal. */
-
 import { isObject } from '../../fixtures/base/json.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';

@@ -2,7 +2,6 @@
  * Finds the operation that a request to an unknown path may have meant, under this server's
  * dialects.
  */
-
 import { editDistance } from '../../fixtures/base/nearest.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';

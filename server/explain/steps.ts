@@ -1,7 +1,6 @@
 /**
  * Finds the steps before a corrected request: waiting, logging in, and having a device accepted.
  */
-
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { type Operation, pathOf } from '../../fixtures/contract/operation.ts';

@@ -1,5 +1,4 @@
 /** A request as fault rules see it. Expensive facts are computed only when a rule needs them. */
-
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { parsedJson } from '../../fixtures/base/json.ts';

@@ -2,7 +2,6 @@
  * The planned faults of a tenant: chooses the fault for each request, and counts how often each
  * fault has fired.
  */
-
 import { isObject } from '../../fixtures/base/json.ts';
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';

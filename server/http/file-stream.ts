@@ -2,7 +2,6 @@
  * Streams a part of a file into a response. The stream reuses its buffers: a new off-heap buffer
  * for every chunk would make V8 run dozens of full garbage collections a second.
  */
-
 import { type FileHandle, open } from 'node:fs/promises';
 import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

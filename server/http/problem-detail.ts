@@ -1,5 +1,4 @@
 /** Describes malformed input: its location, the expected value, and the value that was sent. */
-
 import * as v from 'valibot';
 import { firstCharacters, shortenText } from '../../fixtures/base/characters.ts';
 import {

@@ -1,5 +1,4 @@
 /** Refusals as values: one constructor per status. `response.ts` writes the body. */
-
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 
 /** Further details for an explanation. They are never sent on the wire, and contain no secrets. */

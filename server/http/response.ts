@@ -2,7 +2,6 @@
  * Writes responses. This is the only place that defines the wire format of bodies, errors and
  * common headers.
  */
-
 import type { AdjustableClock } from '../../fixtures/base/adjustable-clock.ts';
 import { inTurns } from '../../fixtures/base/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';

@@ -1,5 +1,4 @@
 /** Checks whether events happened in a given order, and reports what was seen if they did not. */
-
 import { maskText } from '../http/masking.ts';
 import { deviceOf, operationOf, reportIn, type TenantRecords } from './derived-fields.ts';
 import type { JournalEntry } from './entry.ts';

@@ -1,5 +1,4 @@
 /** Fields that are derived from an entry on demand: its device, user and deployment. */
-
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';

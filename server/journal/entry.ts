@@ -1,5 +1,4 @@
 /** The entries of a journal. */
-
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { FrameRecord } from './frame.ts';
 import type { UnparsableRecord } from './unparsable.ts';

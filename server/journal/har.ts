@@ -2,7 +2,6 @@
  * Exports a journal as an HTTP archive (HAR 1.2) with masked secrets. Frames belong to the entry of
  * their handshake.
  */
-
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskHeaders, maskText } from '../http/masking.ts';
 import { type BodyView, headerOf, viewOf } from './body-view.ts';

@@ -1,5 +1,4 @@
 /** The journal of a tenant: the newest exchanges, limited by number and by bytes. */
-
 import {
   type OnSubscriptionEnd,
   type Subscriber,

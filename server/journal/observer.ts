@@ -1,5 +1,4 @@
 /** Records the activity of the protocol listeners in the journals of the tenants. */
-
 import type { ExchangeObserver } from '../pipeline/plug-ins.ts';
 import { keepLastPoll } from './last-poll.ts';
 import { recordFrames } from './record-frames.ts';

@@ -3,7 +3,6 @@
  * requests that carry it in a wrong format or in another place.
  * Spec: Authentication
  */
-
 import type { IncomingMessage } from 'node:http';
 import { isPlaceholder } from '../../fixtures/base/placeholder.ts';
 import { printable } from '../../fixtures/base/printable.ts';

@@ -1,5 +1,4 @@
 /** Validates query and body against the operation's shapes; the first error becomes a 400. */
-
 import * as v from 'valibot';
 import { firstCharacters } from '../../fixtures/base/characters.ts';
 import { parsedJson } from '../../fixtures/base/json.ts';

@@ -2,7 +2,6 @@
  * Determines which listener serves an operation under the server's dialects, and which operations
  * none serves.
  */
-
 import {
   type DialectName,
   type MissingApi,

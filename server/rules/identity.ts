@@ -1,5 +1,4 @@
 /** Decides which texts of id_data are the same identity. Spec: AuthRequest (id_data) */
-
 import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import { jsonBreak } from '../../fixtures/base/json-break.ts';
 import { limits } from '../../fixtures/contract/limits.ts';

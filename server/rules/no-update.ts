@@ -1,5 +1,4 @@
 /** The reason why a poll receives no update; it is stored in the poll's record. */
-
 import type { WithholdingCondition } from './device-deployment-choice.ts';
 import type { UnsuitableReason } from './next-deployment.ts';
 

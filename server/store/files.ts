@@ -2,7 +2,6 @@
  * Artifact files on disk, named by the digest of their content. Caller input is never part of a
  * path.
  */
-
 import { createHash } from 'node:crypto';
 import {
   constants,

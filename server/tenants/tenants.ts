@@ -2,7 +2,6 @@
  * The tenants of a server. Each has its own store, so that no tenant can access another's data. The
  * first tenant always exists, and is the default where none is named.
  */
-
 import { AdjustableClock } from '../../fixtures/base/adjustable-clock.ts';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { RateLimit } from '../../fixtures/base/option-row.ts';

@@ -2,7 +2,6 @@
  * Other formats of opaque IDs: of requests, and of deployments in v2 of the device API. Each format
  * can be decoded without state.
  */
-
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { randomItem } from './order.ts';

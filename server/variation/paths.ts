@@ -1,5 +1,4 @@
 /** Places inside JSON bodies: names them, finds them in a shape, and changes them in a value. */
-
 import type * as v from 'valibot';
 import { isObject } from '../../fixtures/base/json.ts';
 import type { MemberPath } from '../../fixtures/contract/list-orders.ts';

@@ -3,7 +3,6 @@
  * except for the chosen variations, and the number of responses of each operation, on which the
  * result depends.
  */
-
 import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';

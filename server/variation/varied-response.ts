@@ -2,7 +2,6 @@
  * Applies the variation to requests and responses: request IDs, IDs in paths, and how
  * responses are written.
  */
-
 import type { Exchange } from '../http/exchange.ts';
 import type { ResponseRewriter, UnsentResponse } from '../http/response.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';

@@ -2,7 +2,6 @@
  * Restores tenants to stored states: their start state, named snapshots, and world files. Also
  * forks a tenant.
  */
-
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { faultPlansOf } from '../faults/tenant-faults.ts';
 import { findNamedDevice } from '../journal/known-devices.ts';

@@ -3,7 +3,6 @@
  * connection. Only the chunk in transit is in memory.
  * Spec: ArtifactLink
  */
-
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { ClientError, DownloadError, type ErrorContext, ResponseError } from '../network/errors.ts';

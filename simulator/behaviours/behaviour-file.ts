@@ -4,7 +4,6 @@
  * without a sandbox, so users must name only files that they trust. An error thrown by a hook ends
  * the run with a message of one sentence.
  */
-
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';

@@ -3,7 +3,6 @@
  * device, and hooks for the points where the device differs from a steady one. The engine calls the
  * hooks and never looks up a behaviour by name.
  */
-
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Alert, DeploymentLog } from '../../fixtures/contract/resources.ts';
 import type { NetworkShape } from '../plan/policy.ts';

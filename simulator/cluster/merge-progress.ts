@@ -1,5 +1,4 @@
 /** Merges the progress of several shards into the progress of the run. */
-
 import { mergeFixedRatePolls } from '../result/fixed-rate-polls.ts';
 import { counts } from '../result/mergers.ts';
 import type { FleetProgress } from '../result/result.ts';

@@ -2,7 +2,6 @@
  * Stores the workers' latest reports: the state and the measurements of each shard, and the
  * measurements of lost workers. Times are monotonic times of the coordinator's clock.
  */
-
 import type { FleetProgress } from '../result/result.ts';
 import type { FailedWorkerFigures } from '../result/result-spread.ts';
 import { figuresPeriodSeconds, MergedFigures, type ShardFigures } from '../result/shard-figures.ts';

@@ -4,7 +4,6 @@
  * applies.
  * Spec: UpdateControlMap
  */
-
 import type {
   DeploymentInstructionsV2,
   UpdateControlMap,

@@ -5,7 +5,6 @@
  * memory as a whole.
  * Spec: ArtifactLink
  */
-
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/mender-artifact.ts';

@@ -2,7 +2,6 @@
  * Contexts of behaviour hooks: the information and the actions that a hook has between polls and
  * during an update.
  */
-
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Alert } from '../../fixtures/contract/resources.ts';
 import { type ClientSession, newSession } from '../api-client/session.ts';

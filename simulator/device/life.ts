@@ -2,7 +2,6 @@
  * The life of one device, repeated until the run ends: authenticate, run the onboarding steps, send
  * the inventory, request the next deployment, and wait.
  */
-
 import type { RunDeployment } from '../api-client/management.ts';
 import {
   type ClientSession,

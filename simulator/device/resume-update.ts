@@ -5,7 +5,6 @@
  * rolled back and reported as a failure; an interrupted reboot counts as completed; and an
  * unacknowledged final report is repeated.
  */
-
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';

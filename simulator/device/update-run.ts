@@ -3,7 +3,6 @@
  * status in order, obeys the control map, and uploads the log of a failure.
  * Spec: DeploymentStatus
  */
-
 import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources.ts';
 import type { ControlMapState, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';

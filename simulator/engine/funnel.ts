@@ -1,7 +1,6 @@
 /**
  * The progress of a fleet through its deployment, as counts that add up to the number of devices.
  */
-
 import type { RunDeployment } from '../api-client/management.ts';
 import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';

@@ -3,7 +3,6 @@
  * off at once, and the network can be cut. A device that is switched off cleanly first completes
  * its cycle, including its update.
  */
-
 import type { SimulatedDevice } from '../device/device.ts';
 import { PowerLoss, TransportError } from '../network/errors.ts';
 import type { ExchangeSubject } from '../network/transport.ts';

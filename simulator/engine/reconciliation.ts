@@ -1,5 +1,4 @@
 /** Reconciliation: compares the devices' records of their deployments with the server's records. */
-
 import type { ManagementClient, RunDeployment } from '../api-client/management.ts';
 import {
   type DeploymentRecord,

@@ -2,7 +2,6 @@
  * Entry point of the fleet simulator: it runs a plan and returns one result. It does not use the
  * command line.
  */
-
 import { setFlagsFromString } from 'node:v8';
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';

@@ -2,7 +2,6 @@
  * Checks of the connection to a server: the server is reachable, its certificate is trusted, and it
  * implements the API.
  */
-
 import { X509Certificate } from 'node:crypto';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';

@@ -4,7 +4,6 @@
  * devices would have the same `id_data`.
  * Spec: AuthRequest
  */
-
 import { readFile, stat } from 'node:fs/promises';
 import { firstCharacters } from '../../fixtures/base/characters.ts';
 import { plainFile } from '../../fixtures/base/plain-file.ts';

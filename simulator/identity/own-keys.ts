@@ -1,5 +1,4 @@
 /** The user's own device keys: PEM files of a folder, sorted by name. */
-
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -2,7 +2,6 @@
  * A pool of RSA keys that the devices of a fleet share. The pool creates a key when the first
  * device needs it, and stores it in a folder so that later runs have the same keys.
  */
-
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

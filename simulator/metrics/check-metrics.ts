@@ -2,7 +2,6 @@
  * Counts verdicts on the exchanges of watched devices, by requirement and stage, and stores the
  * first violation of each requirement.
  */
-
 import type { WatchedExchange } from '../network/exchange-tap.ts';
 import { INTERVALS_MAX, SECOND_MS, violationsByInterval } from '../result/merge-checks.ts';
 import type { Checks, FirstViolation, RequirementChecks } from '../result/result-checks.ts';

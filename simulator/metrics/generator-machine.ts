@@ -1,5 +1,4 @@
 /** Measurements of this process's resources. No other file requests them from Node. */
-
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import {
   type EventLoopUtilization,

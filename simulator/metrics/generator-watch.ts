@@ -2,7 +2,6 @@
  * Watches the resources of the load-generating process during a run and reports its maxima at the
  * end.
  */
-
 import type { ProcessFacts } from '../result/result-generator.ts';
 import type { Machine } from './generator-machine.ts';
 

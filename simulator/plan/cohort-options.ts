@@ -1,5 +1,4 @@
 /** Options of the whole fleet that each cohort may override. */
-
 import * as v from 'valibot';
 import { inGroup } from '../../fixtures/base/option-row.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';

@@ -1,7 +1,6 @@
 /**
  * The options of a plan that concern the server, and the credentials of the fleet and its user.
  */
-
 import * as v from 'valibot';
 import { inGroup } from '../../fixtures/base/option-row.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';

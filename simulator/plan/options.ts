@@ -2,7 +2,6 @@
  * Every option of a plan, in the order of the help text. The options that a cohort may override are
  * in `cohort-options.ts`.
  */
-
 import * as v from 'valibot';
 import { inGroup } from '../../fixtures/base/option-row.ts';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -2,7 +2,6 @@
  * Parses a plan as users write it, in a file or on a command line. Both use the same names and
  * notations, such as `5s` for a duration and `steady=7` for a share.
  */
-
 import * as v from 'valibot';
 import { jsonSchemaOf } from '../../fixtures/base/json-schema.ts';
 import { readYaml, type YamlProblem } from '../../fixtures/base/yaml-text.ts';

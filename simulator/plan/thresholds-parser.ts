@@ -1,5 +1,4 @@
 /** Parses thresholds such as `95% updated within 10m`, `p99(poll) < 200ms` and `errors < 0.1%`. */
-
 import * as v from 'valibot';
 import { printable } from '../../fixtures/base/printable.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';

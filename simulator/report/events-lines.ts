@@ -3,7 +3,6 @@
  * the fleet. Events that exceed the buffer are dropped and counted, and a line in the stream
  * reports the gap.
  */
-
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { printableJson } from '../../fixtures/base/printable.ts';

@@ -2,7 +2,6 @@
  * The section of the page about conformance checks: each requirement by stage and request rate, and
  * its first violation.
  */
-
 import { countText } from '../../fixtures/base/count-text.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FirstViolation } from '../result/result-checks.ts';

@@ -1,5 +1,4 @@
 /** The sections of the page about devices: errors by cause, outcomes by group, and each device. */
-
 import { embeddedJson } from '../../fixtures/base/markup.ts';
 import { stateText } from '../result/device-states.ts';
 import type { DeviceRow, FleetResult } from '../result/result.ts';

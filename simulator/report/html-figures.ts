@@ -1,5 +1,4 @@
 /** The sections of the page with measurements: roll-out, updates, latencies and back-off. */
-
 import { deviceStates, stateText } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Figures } from '../result/result-figures.ts';

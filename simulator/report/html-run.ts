@@ -2,7 +2,6 @@
  * The sections of the page about the run itself: thresholds, reconciliation, load generator, plan
  * and environment.
  */
-
 import { stateText } from '../result/device-states.ts';
 import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
 import type { FleetResult } from '../result/result.ts';

@@ -2,7 +2,6 @@
  * Renders a result as JUnit XML for CI servers, with one test case for each condition of its
  * outcome.
  */
-
 import { XMLBuilder } from 'fast-xml-parser';
 import { countText } from '../../fixtures/base/count-text.ts';
 import { printable } from '../../fixtures/base/printable.ts';

@@ -2,7 +2,6 @@
  * Renders the conformance checks as lines for a terminal: which requirements were violated, how
  * often, and at which request rate.
  */
-
 import { countText } from '../../fixtures/base/count-text.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
 import type { Checks, RequirementChecks } from '../result/result-checks.ts';

@@ -1,5 +1,4 @@
 /** Findings about the contact of the devices with the server: responses, acceptance and polls. */
-
 import * as v from 'valibot';
 import { countText } from '../../fixtures/base/count-text.ts';
 import {

@@ -2,7 +2,6 @@
  * Functions that merge the figures of several results: counts are added, and histograms of
  * durations are added bucket by bucket.
  */
-
 import { DurationHistogram } from './histograms.ts';
 import { counts, fields, first, highest, lowest, type PartValues, rows, sum } from './mergers.ts';
 import type {

@@ -1,5 +1,4 @@
 /** Merges the time series of several processes row by row. */
-
 import { counts } from './mergers.ts';
 import type { DeviceStateCounts, Series } from './result-figures.ts';
 import {

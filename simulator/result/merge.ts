@@ -3,7 +3,6 @@
  * have produced. Counts are added, histograms are added bucket by bucket, and percentiles are never
  * averaged.
  */
-
 import { deviceRange } from '../plan/shard.ts';
 import { mergedBackoffComparisons } from './backoff-comparison.ts';
 import { mergeFixedRatePolls } from './fixed-rate-polls.ts';

@@ -2,7 +2,6 @@
  * The measurements on which thresholds are judged: one interface for finished runs and for runs in
  * progress.
  */
-
 import type { ThresholdScope } from '../plan/thresholds-parser.ts';
 import { DurationHistogram } from './histograms.ts';
 import { mergedDurations } from './merge-figures.ts';

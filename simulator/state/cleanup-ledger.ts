@@ -4,7 +4,6 @@
  * killed. A device is recorded before its first contact, and its ID once the server has assigned
  * one. The ledger contains no secrets.
  */
-
 import { createHash, createPublicKey } from 'node:crypto';
 import {
   closeSync,

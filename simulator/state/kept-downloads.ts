@@ -5,7 +5,6 @@
  * run. A kill during a write leaves a shorter file, which is still valid. Only the owner can read
  * the files.
  */
-
 import {
   closeSync,
   createReadStream,

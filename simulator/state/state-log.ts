@@ -3,7 +3,6 @@
  * checksum and has been passed to the operating system when the call returns. The whole file is
  * replaced only by a rename. A truncated last line is ignored. Only the owner can read the file.
  */
-
 import {
   closeSync,
   existsSync,

@@ -1,5 +1,4 @@
 /** Fixtures for unit tests: a client, a session, and an environment whose waits take no time. */
-
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { freshRsaKey, seededRandom } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';

@@ -1,5 +1,4 @@
 /** Scenes of a server that is busy, fails, or answers errors of any form. */
-
 import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import type { Step } from '../scene.ts';

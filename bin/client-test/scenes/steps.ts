@@ -1,5 +1,4 @@
 /** Steps and planned faults that several scenes share. */
-
 import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import { downloadOperations } from '../conditions.ts';
 import type { Scene, Step } from '../scene.ts';

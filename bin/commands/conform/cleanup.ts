@@ -2,7 +2,6 @@
  * `fleetbed conform cleanup`: removes the resources that a run left on a target, as listed in its
  * ledger.
  */
-
 import type { Command } from 'commander';
 import { type CleanupResult, cleanUp } from '../../../conformance/cleanup/cleanup.ts';
 import { readLedger } from '../../../conformance/cleanup/ledger-reading.ts';

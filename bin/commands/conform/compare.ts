@@ -2,7 +2,6 @@
  * `fleetbed conform compare`: compares two reports and prints regressions, fixes and changed
  * observations.
  */
-
 import type { Command } from 'commander';
 import { comparisonText } from '../../../conformance/report/differences.ts';
 import { compareReports, type ResultComparison } from '../../../conformance/result/compare.ts';

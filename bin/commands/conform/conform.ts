@@ -1,5 +1,4 @@
 /** `fleetbed conform`: judges a server by the contract. Its subcommands are in `conform/`. */
-
 import type { Command } from 'commander';
 import { type CaseListing, listCases } from '../../../conformance/conformance.ts';
 import { comparisonText } from '../../../conformance/report/differences.ts';

@@ -3,7 +3,6 @@
  * create, without a request to the target. To count resources and requests, the cases run against a
  * temporary reference server in this process. A target with fewer features gets fewer resources.
  */
-
 import {
   type ArraySize,
   arraySizes,

@@ -1,5 +1,4 @@
 /** `fleetbed conform hooks`: prints the input and output of hooks. */
-
 import type { Command } from 'commander';
 import { describedSteps } from '../../../conformance/conformance.ts';
 import { addExamples } from '../../options/examples.ts';

@@ -2,7 +2,6 @@
  * `fleetbed conform judge`: judges a server by recorded exchanges between the server and its
  * devices.
  */
-
 import type { Command } from 'commander';
 import { judgeRecording, type RecordingJudgement } from '../../../conformance/passive/recording.ts';
 import { recordingText } from '../../../conformance/passive/recording-text.ts';

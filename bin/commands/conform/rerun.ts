@@ -1,5 +1,4 @@
 /** `fleetbed conform rerun`: runs only those cases again that failed in an earlier run. */
-
 import type { Command } from 'commander';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
 import { rerunText } from '../../../conformance/report/differences.ts';

@@ -2,7 +2,6 @@
  * `fleetbed conform self-test`: puts each defect in front of a correct server, and reports which
  * cases detect it.
  */
-
 import { type Command, Option } from 'commander';
 import {
   committedResultPath,

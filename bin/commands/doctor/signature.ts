@@ -1,5 +1,4 @@
 /** `fleetbed doctor signature`: runs the server's signature doctor on files. */
-
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { plainFile } from '../../../fixtures/base/plain-file.ts';

@@ -2,7 +2,6 @@
  * Compares the responses of two servers in meaning: status, members and values. IDs, times, links
  * and the texts of errors are the server's own, so only their presence counts.
  */
-
 import { isObject } from '../../../fixtures/base/json.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 

@@ -1,5 +1,4 @@
 /** `fleetbed report compare`: decides whether the later of two runs is worse by more than noise. */
-
 import { type Command, Option } from 'commander';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { comparisonText } from '../../../simulator/report/comparison-text.ts';

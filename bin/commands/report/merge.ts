@@ -1,5 +1,4 @@
 /** `fleetbed report merge`: merges the results of several processes or machines into one. */
-
 import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/base/printable.ts';
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';

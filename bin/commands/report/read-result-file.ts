@@ -1,7 +1,6 @@
 /**
  * Reads the result file that a subcommand receives as an argument, or refuses it in one sentence.
  */
-
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';
 import { ResultError, readFleetResult } from '../../../simulator/result/read-result.ts';
 import { CommandError } from '../../output/command-error.ts';

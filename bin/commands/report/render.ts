@@ -1,5 +1,4 @@
 /** `fleetbed report render`: renders a saved result as text, HTML or JUnit. */
-
 import type { Command } from 'commander';
 import { fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';

@@ -1,5 +1,4 @@
 /** `fleetbed report schema`: prints the JSON Schema of a fleet's result. */
-
 import type { Command } from 'commander';
 import { fleetResultSchema } from '../../../simulator/result/read-result.ts';
 import { addExamples } from '../../options/examples.ts';

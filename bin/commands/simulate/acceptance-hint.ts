@@ -1,5 +1,4 @@
 /** Prints once how to accept devices when devices stay pending and the run does not accept them. */
-
 import type { FleetPlan, FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { acceptanceHint } from '../../../simulator/result/contact-findings.ts';
 

@@ -2,7 +2,6 @@
  * `fleetbed simulate behaviours`: lists the behaviours, their parameters, and how a correct server
  * treats each.
  */
-
 import type { Command } from 'commander';
 import type { Behaviour } from '../../../simulator/behaviours/behaviour.ts';
 import {

@@ -2,7 +2,6 @@
  * `fleetbed simulate cleanup`: removes from a server the resources that a fleet created there, as
  * listed in its ledger.
  */
-
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';

@@ -1,5 +1,4 @@
 /** Formats one frame of the live view of a run as lines; all figures come from the caller. */
-
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { violationText } from '../../../simulator/report/text-checks.ts';
 import { type LineStyle, styledLine, type TextSpan, type TextTone, widthOf } from './live-spans.ts';

@@ -1,5 +1,4 @@
 /** The plan of `fleetbed simulate`: the plan file, overridden by the command line. */
-
 import type { Command } from 'commander';
 import { systemRandom } from '../../../fixtures/base/random.ts';
 import { readBehaviourFiles } from '../../../simulator/behaviours/behaviour-file.ts';

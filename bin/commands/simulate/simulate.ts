@@ -1,5 +1,4 @@
 /** `fleetbed simulate`: runs a fleet of devices against a server. */
-
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';

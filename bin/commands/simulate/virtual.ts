@@ -1,5 +1,4 @@
 /** `fleetbed simulate --virtual`: one run in virtual time, or many runs with `--explore`. */
-
 import { createWriteStream } from 'node:fs';
 import { PassThrough, type Writable } from 'node:stream';
 import type { Command } from 'commander';

@@ -1,5 +1,4 @@
 /** `fleetbed worker`: runs shards of fleets that `fleetbed simulate --redis` distributes. */
-
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import type { ValuesOf } from '../../../fixtures/base/option-row.ts';

@@ -1,5 +1,4 @@
 /** Control of a target by hooks; it affects the whole target, unless a tenant was created. */
-
 import type { RateLimit } from '../../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';

@@ -2,7 +2,6 @@
  * Cases: conditions on the link to an artifact file.
  * Spec: Device deployments v1; RFC 9110, section 13
  */
-
 import { expectPart, expectWhole, linkedSample } from '../../context/followed-link.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';

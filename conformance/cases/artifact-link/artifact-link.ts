@@ -1,5 +1,4 @@
 /** Cases: how a device requests a link, and the link itself. Spec: ArtifactLink */
-
 import { valueText } from '../../../fixtures/base/value-text.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { askedLink, linkedFile, linkedSample } from '../../context/followed-link.ts';

@@ -2,7 +2,6 @@
  * Cases: an issued link works until it expires, whatever happens in the meantime.
  * Spec: ArtifactLink; Device deployments v1
  */
-
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import {
   type ConfigurationOffer,

@@ -1,5 +1,4 @@
 /** Cases: each field of an artifact, in a list and fetched alone. Spec: Artifact */
-
 import { boardType, type SampleName } from '../../context/sample-artifacts.ts';
 import type { UploadedArtifact } from '../../context/shared-artifacts.ts';
 import { deviceAndArtifact } from '../../context/start-states.ts';

@@ -1,5 +1,4 @@
 /** Cases: how a device looks up artifacts. Spec: Device deployments v1, "GET /artifacts" */
-
 import { largeRelease } from '../../context/large-release.ts';
 import { boardType, nearTypes } from '../../context/sample-artifacts.ts';
 import { deviceAndArtifact, requireResponse } from '../../context/start-states.ts';

@@ -1,5 +1,4 @@
 /** Cases: audit entries of actions by a device. Spec: AuditLog entry */
-
 import { acceptedDevice, pendingDevice, requireStatus } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';

@@ -3,7 +3,6 @@
  * names. If anything else is missing, the start state of the case is missed, which is not a
  * failure. Spec: Audit logs
  */
-
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
 import { requireResponse, StartStateNotReached } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';

@@ -1,5 +1,4 @@
 /** Cases: a device's authentication as users see it. Spec: AuthRequest; Limits */
-
 import { acceptedDevice } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';

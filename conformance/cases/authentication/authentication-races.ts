@@ -1,7 +1,6 @@
 /**
  * Cases: requests and decisions that reach the target concurrently. Spec: States and transitions
  */
-
 import {
   acceptedDevice,
   factoryProvides,

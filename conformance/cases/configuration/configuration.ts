@@ -2,7 +2,6 @@
  * Cases: the configuration store of a device.
  * Spec: Device configuration; DeviceAPIConfiguration
  */
-
 import { acceptedDevice, requireResponse, twoDevices } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario } from '../../suite/case.ts';

@@ -2,7 +2,6 @@
  * Cases: configuration deployments of one device that follow one another, each requested in
  * another variant of a poll. Spec: Device deployments v1, v2; Device configuration
  */
-
 import { arrangeReports } from '../../context/deployment-life.ts';
 import { fieldIn, requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';

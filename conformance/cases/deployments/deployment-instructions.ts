@@ -2,7 +2,6 @@
  * Cases: the instructions for a pending update, field by field. Spec: DeploymentInstructions (v1),
  * DeploymentInstructions (v2)
  */
-
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { report } from '../../context/deployment-life.ts';
 import {

@@ -1,5 +1,4 @@
 /** Cases: how a device uploads the log of its deployment. Spec: DeploymentLog */
-
 import {
   arrangeAbort,
   arrangeReports,

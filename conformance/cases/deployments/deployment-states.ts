@@ -2,7 +2,6 @@
  * Cases: every status that a device may report, in every state of its device deployment. Every
  * status is accepted in every state except `aborted`. Spec: States and transitions
  */
-
 import {
   arrangeAbort,
   arrangeReports,

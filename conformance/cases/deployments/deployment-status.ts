@@ -1,5 +1,4 @@
 /** Cases: status reports of a device on its deployment. Spec: DeploymentStatus */
-
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import {
   arrangeAbort,

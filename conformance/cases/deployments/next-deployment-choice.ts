@@ -1,5 +1,4 @@
 /** Cases: which deployment a device is offered. Spec: Device deployments v1, v2 */
-
 import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { sampleArtifacts } from '../../context/sample-artifacts.ts';
 import {

@@ -2,7 +2,6 @@
  * Cases: a deployment is offered to devices whose installed artifact has almost its name.
  * Spec: Device deployments v1, v2
  */
-
 import { offersAny } from '../../context/instructions.ts';
 import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import { acceptedDevice, factoryProvides } from '../../context/start-states.ts';

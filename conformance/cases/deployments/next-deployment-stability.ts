@@ -2,7 +2,6 @@
  * Cases: the properties of a deployment that stay fixed while it is active, and its state as users
  * see it. Spec: Device deployments v1, v2
  */
-
 import { shownStatus } from '../../context/deployment-life.ts';
 import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';

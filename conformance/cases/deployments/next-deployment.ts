@@ -1,5 +1,4 @@
 /** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
-
 import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
 import { offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';

@@ -1,5 +1,4 @@
 /** Cases: the map that pauses a device in chosen states. Spec: UpdateControlMap */
-
 import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
 import { fieldIn, isObject, requireInstructions, textIn } from '../../context/instructions.ts';
 import {

@@ -2,7 +2,6 @@
  * A valid request for each operation, and a check of its effect. Cases send these requests in other
  * variants. Spec: Endpoints
  */
-
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { boardType } from '../../context/sample-artifacts.ts';

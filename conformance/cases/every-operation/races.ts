@@ -2,7 +2,6 @@
  * Cases: concurrent requests must have the effect of some sequential order. Spec: States and
  * transitions
  */
-
 import {
   arrangeReports,
   offeredId,

@@ -1,5 +1,4 @@
 /** Cases: attributes that are refused. Spec: Device inventory; Attribute (inventory) */
-
 import { acceptedDevice } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../../suite/case.ts';

@@ -2,7 +2,6 @@
  * Duties of authentication: requests, and reactions to what the server decides. Spec: Device
  * authentication
  */
-
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';

@@ -1,5 +1,4 @@
 /** Duties on WebSockets. Spec: Device connect; RFC 6455 */
-
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { ClientSocketEvent } from '../../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';

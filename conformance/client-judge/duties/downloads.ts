@@ -1,5 +1,4 @@
 /** Duties of fetching a file. Spec: Device deployments v1; ArtifactLink */
-
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';

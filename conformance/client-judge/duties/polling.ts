@@ -1,5 +1,4 @@
 /** Duties of polling for an update. Spec: Device deployments v1, v2 */
-
 import { isDeepStrictEqual } from 'node:util';
 import { jsonInOrder } from '../../../fixtures/base/json.ts';
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';

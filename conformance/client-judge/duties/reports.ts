@@ -1,5 +1,4 @@
 /** Facts that duties read in the reports on a deployment, and in the offer that they are about. */
-
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';

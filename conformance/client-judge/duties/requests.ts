@@ -1,5 +1,4 @@
 /** Duties of every request. Spec: Errors; RFC 9110 */
-
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { jsonExcess } from '../../../fixtures/base/json-bounds.ts';
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';

@@ -1,5 +1,4 @@
 /** The pauses between requests of one operation that failed in a row: what every retry owes. */
-
 import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { ClientHistory } from '../client-history.ts';

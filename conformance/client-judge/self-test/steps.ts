@@ -1,5 +1,4 @@
 /** The steps of a client, as a test changes them, and the events that a judge sees of them. */
-
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type {

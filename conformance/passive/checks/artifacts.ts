@@ -2,7 +2,6 @@
  * Passive checks of artifacts: a field has the same value in every response that shows the
  * artifact. Spec: Artifact; DeploymentInstructions (v1)
  */
-
 import { isObject } from '../../../fixtures/base/json.ts';
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
 import { describeValue } from '../../target/expectations.ts';

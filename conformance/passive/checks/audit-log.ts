@@ -1,5 +1,4 @@
 /** Passive checks of the audit log: filters, order, total and page links match the request. */
-
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { readCsv } from '../../target/csv.ts';
 import { describeValue } from '../../target/expectations.ts';

@@ -2,7 +2,6 @@
  * Checks on tokens: how they are granted, and that requests with a valid one are accepted.
  * Spec: Authentication; Device authentication
  */
-
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { responseSummary } from '../../target/expectations.ts';

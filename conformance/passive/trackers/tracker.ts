@@ -1,7 +1,6 @@
 /**
  * The types of trackers, which read all exchanges of a case in order and know what was written.
  */
-
 import type { NamedViolation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 

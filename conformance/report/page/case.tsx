@@ -1,5 +1,4 @@
 /** One case: a line with its verdict and the reason, which opens to show the evidence. */
-
 import { useState } from 'preact/hooks';
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { CopyButton } from '../../../fixtures/page/copy-button.tsx';

@@ -1,5 +1,4 @@
 /** The requirements by heading, each with the cases that test it and their verdicts in this run. */
-
 import { useMemo, useState } from 'preact/hooks';
 import { countText } from '../../../fixtures/base/count-text.ts';
 import { Badge } from '../../../fixtures/page/badge.tsx';

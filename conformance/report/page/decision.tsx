@@ -1,5 +1,4 @@
 /** The outcome of the run, and the reasons for it. */
-
 import type { ComponentChildren } from 'preact';
 import { countText } from '../../../fixtures/base/count-text.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';

@@ -1,5 +1,4 @@
 /** Defects with unusual artifacts, and in lists by names that resemble one another. */
-
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, type Members } from '../../target/json-members.ts';

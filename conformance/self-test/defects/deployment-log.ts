@@ -1,5 +1,4 @@
 /** Defects in the log of a deployment. */
-
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { entriesOf } from '../../target/json-members.ts';

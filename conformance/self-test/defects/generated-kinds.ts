@@ -1,5 +1,4 @@
 /** The kinds of defects that `generated.ts` gives to each operation that can make them. */
-
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';

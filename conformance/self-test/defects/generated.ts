@@ -3,7 +3,6 @@
  * can have it. Hand-written defects test the meaning of responses; generated ones show that the
  * suite checks every operation.
  */
-
 import type { ManagementId } from '../../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';

@@ -2,7 +2,6 @@
  * Defects: the server accepts a request in one of its equivalent variants only, or a token in
  * another place.
  */
-
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { ownResponse, queryOf, withHeaders } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';

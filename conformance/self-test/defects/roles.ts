@@ -1,5 +1,4 @@
 /** Defects in the permissions of roles. Spec: Authentication, rule 5 */
-
 import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 

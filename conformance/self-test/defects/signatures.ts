@@ -1,5 +1,4 @@
 /** Defects in the signature of an authentication request. Spec: Device authentication */
-
 import { statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import {

@@ -1,5 +1,4 @@
 /** Alterations for fuzzing: each changes one place in the responses of one operation. */
-
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';

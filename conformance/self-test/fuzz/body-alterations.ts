@@ -1,5 +1,4 @@
 /** Alterations of the bodies of successful responses as a whole. */
-
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';

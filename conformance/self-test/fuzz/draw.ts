@@ -1,5 +1,4 @@
 /** Draws random defects, each of which is one alteration of the responses of one operation. */
-
 import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../../fixtures/contract/requirements/index.ts';

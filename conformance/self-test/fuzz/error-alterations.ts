@@ -1,5 +1,4 @@
 /** Alterations of the Error body of refusals, and of the ID of the request. */
-
 import { isObject, type JsonObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';

@@ -1,5 +1,4 @@
 /** Replacements for a value: values of another type, and wrong values of the same type. */
-
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { ResourceField } from '../../../fixtures/contract/resource-tables.ts';

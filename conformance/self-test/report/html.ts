@@ -1,5 +1,4 @@
 /** A kill matrix as one HTML page: a row per defect, a column per area of cases. */
-
 import { escapeMarkup, selfContainedPage } from '../../../fixtures/base/markup.ts';
 import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { needsNoFix } from '../judgement.ts';

@@ -1,5 +1,4 @@
 /** Opens the persistent WebSocket connection of a device. Spec: Device connect */
-
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';

@@ -2,7 +2,6 @@
  * Handles the three operations that return the next deployment. All three use one rule.
  * Spec: Device deployments v1, v2
  */
-
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';

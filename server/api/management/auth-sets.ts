@@ -1,5 +1,4 @@
 /** Lets users manage the authentication sets of devices and revoke their tokens. */
-
 import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { authSetChanges } from '../../rules/auth-set-status.ts';

@@ -1,5 +1,4 @@
 /** Reads, writes and deploys the configuration of devices for users. */
-
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { keepSettings, replaceSettings } from '../../rules/configuration.ts';

@@ -1,7 +1,6 @@
 /**
  * The page that a browser shows for a link in an email. Its form sends a POST to the same link.
  */
-
 import { selfContainedPage } from '../../../fixtures/base/markup.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';

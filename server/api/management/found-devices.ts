@@ -2,7 +2,6 @@
  * Finds the devices of a page: with a query of the store if possible, otherwise by reading the
  * attributes of every device.
  */
-
 import { valueText } from '../../../fixtures/base/value-text.ts';
 import type {
   InventoryFilter,

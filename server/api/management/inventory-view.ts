@@ -2,7 +2,6 @@
  * Returns the attributes of devices as users see them. Devices write the scope inventory, users
  * write the scope tags, and the server derives the other three scopes from its own data.
  */
-
 import type { InventoryDevice } from '../../../fixtures/contract/management/inventory.ts';
 import type { AttributeScope } from '../../../fixtures/contract/vocabulary.ts';
 import type { StoredAttribute } from '../../rules/inventory.ts';

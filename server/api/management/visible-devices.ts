@@ -2,7 +2,6 @@
  * Decides which devices a user may access: all of the tenant, or those in the groups of the user's
  * roles.
  */
-
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
 import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';

@@ -1,5 +1,4 @@
 /** Waits for entries of a tenant's journal. */
-
 import { type Clock, inTurns } from '../../../fixtures/base/clock.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
 import { type EntryFilter, matcher } from '../../journal/filter.ts';

@@ -1,5 +1,4 @@
 /** Controls the time of a tenant. */
-
 import type { AdjustableClock } from '../../../fixtures/base/adjustable-clock.ts';
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 

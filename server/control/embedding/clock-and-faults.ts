@@ -1,5 +1,4 @@
 /** Controls the clock and the planned faults of a tenant in tests. */
-
 import type * as v from 'valibot';
 import type { AdjustableClock } from '../../../fixtures/base/adjustable-clock.ts';
 import { knownNames } from '../../../fixtures/base/nearest.ts';

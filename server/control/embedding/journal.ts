@@ -1,5 +1,4 @@
 /** The journal of a tenant for tests: lists entries, waits for them, and asserts what happened. */
-
 import * as v from 'valibot';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import * as inputs from '../../../fixtures/control/inputs.ts';

@@ -1,5 +1,4 @@
 /** A tenant for tests: its admin, clock, faults, journal and rate limit, and resets. */
-
 import type * as v from 'valibot';
 import { resetShape } from '../../../fixtures/control/inputs.ts';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';

@@ -1,5 +1,4 @@
 /** Waits for journal entries instead of sleeping, and asserts what happened. */
-
 import { type Clock, inTurns } from '../../../fixtures/base/clock.ts';
 import { entryView } from '../../explain/entry-view.ts';
 import { AssertionJudge } from '../../journal/assertion.ts';

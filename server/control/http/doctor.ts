@@ -1,5 +1,4 @@
 /** The signature doctor, for bytes that a caller sends or for a request in the journal. */
-
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { DoctorFinding, SignedBody } from '../../explain/doctor/finding.ts';

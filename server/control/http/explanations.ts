@@ -1,5 +1,4 @@
 /** Explains why a request was refused or got no update, and why a device gets no update now. */
-
 import type { Request, Response } from 'express';
 import { countText } from '../../../fixtures/base/count-text.ts';
 import type { ExplainFacts } from '../../explain/explain.ts';

@@ -1,5 +1,4 @@
 /** Handlers for the journal of a tenant: read, follow, export as HAR, and clear. */
-
 import type { Response } from 'express';
 import { inTurns } from '../../../fixtures/base/clock.ts';
 import { ENTRIES_MAX } from '../../../fixtures/control/inputs.ts';

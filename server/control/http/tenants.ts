@@ -2,7 +2,6 @@
  * Handlers that create tenants with a first admin, and list, suspend, resume, limit and remove
  * them.
  */
-
 import { knownNames } from '../../../fixtures/base/nearest.ts';
 import type { BodyOf } from '../../../fixtures/control/operations.ts';
 import {

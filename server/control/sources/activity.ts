@@ -1,5 +1,4 @@
 /** Publishes the requests that the API listener has answered. Nothing is stored. */
-
 import {
   type OnSubscriptionEnd,
   type Subscriber,

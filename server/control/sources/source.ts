@@ -1,7 +1,6 @@
 /**
  * The interface through which the control listener reads the running server: plain data, read-only.
  */
-
 import type * as v from 'valibot';
 import type { OnSubscriptionEnd, Subscriber } from '../../../fixtures/base/subscribers.ts';
 import { OVERVIEW_DEVICES_MAX } from '../../../fixtures/control/inputs.ts';

@@ -1,5 +1,4 @@
 /** The causes of an invalid signature that lie in signing: the wrong bytes, the wrong digest or the wrong key. */
-
 import { createHash } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';

@@ -1,5 +1,4 @@
 /** Adds fault plans in tests and reads their state, through the control listener. */
-
 import type { TestServer } from '../../testing/test-server.ts';
 import { control } from '../../testing/test-tenants.ts';
 

@@ -1,5 +1,4 @@
 /** Reads the user's key and certificate files; reports every problem as one sentence. */
-
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { link, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

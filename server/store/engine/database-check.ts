@@ -2,7 +2,6 @@
  * Checks a closed database against the checksums in the file beside it. It only reads, so that a
  * refused database stays unchanged.
  */
-
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { isPageSize, pageSum } from './page-sum.ts';

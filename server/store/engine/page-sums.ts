@@ -6,7 +6,6 @@
  * Pages in the log are newer than their checksums here. The checksums are updated, and flushed to
  * the disk, before SQLite moves pages from the log into the database.
  */
-
 import {
   closeSync,
   openSync,

@@ -2,7 +2,6 @@
  * The SQL interface of the store: small and synchronous, with an in-memory implementation
  * (`sql-memory.ts`) and one in a file (`sql-file.ts`). Queries belong in the methods of the stores.
  */
-
 import type { TableChanges } from './table-changes.ts';
 
 /** A value of a placeholder or a column. */

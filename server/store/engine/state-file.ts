@@ -1,5 +1,4 @@
 /** Opens and reads database files of the state; each is checked before it is opened. */
-
 import {
   closeSync,
   existsSync,

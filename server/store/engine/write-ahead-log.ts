@@ -2,7 +2,6 @@
  * Reads SQLite's write-ahead log up to its last complete commit, exactly as far as SQLite recovers
  * it. Format: https://www.sqlite.org/fileformat2.html, "The Write-Ahead Log".
  */
-
 import { closeSync, openSync, readSync } from 'node:fs';
 import { plainFile } from '../../../fixtures/base/plain-file.ts';
 import { isPageSize, pageSum } from './page-sum.ts';

@@ -2,7 +2,6 @@
  * Exports a data folder as one plain SQLite file. Damaged data is omitted and reported, all other
  * data is saved, so that a refused folder can be recovered.
  */
-
 import { createHash } from 'node:crypto';
 import {
   closeSync,

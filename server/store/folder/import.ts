@@ -1,5 +1,4 @@
 /** Creates a data folder from an exported state. */
-
 import { createHash } from 'node:crypto';
 import {
   closeSync,

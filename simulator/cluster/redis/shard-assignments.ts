@@ -3,7 +3,6 @@
  * and runs it only when the shard is assigned to it. Messages about a shard count only from its
  * current worker. Therefore a job that was copied, or left over from an earlier run, is never run.
  */
-
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import { ClusterError } from '../cluster-error.ts';
 import type { Coordinator } from '../coordinator.ts';

@@ -2,7 +2,6 @@
  * Verifies and parses a job from Redis. Its content is used only after its signature has shown that
  * the coordinator wrote it.
  */
-
 import * as v from 'valibot';
 import { printable } from '../../../fixtures/base/printable.ts';
 import { knownBehaviours } from '../../behaviours/catalogue.ts';

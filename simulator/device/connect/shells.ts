@@ -3,7 +3,6 @@
  * out.
  * Spec: Device connect
  */
-
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import { valueText } from '../../../fixtures/base/value-text.ts';
 import {

@@ -1,5 +1,4 @@
 /** Starts the reference server with its real store and with known devices. */
-
 import { type AuthenticatedDevice, knownDevices } from '../authenticated-devices.ts';
 import type { CommandArgs, ServerChild } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';

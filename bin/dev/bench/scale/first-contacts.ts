@@ -1,5 +1,4 @@
 /** Measures how long the first contacts of many new devices stall the server. */
-
 import { newDevice } from '../authenticated-devices.ts';
 import { load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';

@@ -1,5 +1,4 @@
 /** Measures the server's memory per known device. */
-
 import { knownDevices } from '../authenticated-devices.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, limitRow } from '../row.ts';

@@ -1,5 +1,4 @@
 /** Shows what the device reports about itself: inventory and alerts. */
-
 import type { InventoryDevice } from '../../../../fixtures/contract/management/inventory.ts';
 import type { StoredAlert } from '../../../../fixtures/contract/management/monitor.ts';
 import { Empty } from '../../../../fixtures/page/states.tsx';

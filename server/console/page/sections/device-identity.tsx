@@ -2,7 +2,6 @@
  * Shows the identity and the authentication sets of a device, with buttons that accept or reject
  * each set.
  */
-
 import type { AuthSet, Device } from '../../../../fixtures/contract/management/devices.ts';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
