@@ -291,4 +291,9 @@ export const unwanted = [
     pattern: /\n(?=import )(?<=^(#!.*\n)?\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n\n)/g,
     instead: 'no blank line between the comment of a file and its imports',
   },
+  {
+    pattern: /\bconst (way|of) =|\bfunction\*? (shown|listed|parsed|kept|guarded|searched)\b/g,
+    instead: 'remedy, connectionOptions, total, …; a function is a verb and its object',
+    legal: ['bin/', 'conformance/', 'fixtures/'],
+  },
 ];

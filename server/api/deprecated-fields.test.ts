@@ -26,7 +26,7 @@ async function startAt(time: string, ...dialects: DialectName[]): Promise<void> 
 }
 
 /** Each function reads an artifact by one operation that is not deprecated; returns its updates. */
-const ways: Readonly<
+const updates: Readonly<
   Record<string, (token: string, id: string) => Promise<NonNullable<Artifact['updates']>>>
 > = {
   'device: list': async (token) => {
@@ -46,7 +46,7 @@ const ways: Readonly<
   },
 };
 
-const deprecatedWays: typeof ways = {
+const deprecatedUpdates: typeof updates = {
   'user v1: artifacts': async () => firstOf(await json<Artifact[]>('list-artifacts-v1', user())),
   'user v1: artifacts/list': async () =>
     firstOf(await json<Artifact[]>('list-paged-artifacts-v1', user())),
@@ -73,7 +73,7 @@ function firstOf(artifacts: readonly Artifact[] = []): NonNullable<Artifact['upd
 }
 
 describe('the deprecated artifact field meta_data', () => {
-  it.each(Object.entries({ ...ways, ...deprecatedWays }))(
+  it.each(Object.entries({ ...updates, ...deprecatedUpdates }))(
     'is a list of keys and values beside metadata until its end of life: %s',
     async (_, updatesBy) => {
       await startAt(lastTime);
@@ -84,7 +84,7 @@ describe('the deprecated artifact field meta_data', () => {
     },
   );
 
-  it.each(Object.entries(ways))(
+  it.each(Object.entries(updates))(
     'is an object under the dialect meta-data-object: %s',
     async (_, updatesBy) => {
       await startAt(lastTime, 'meta-data-object');
@@ -102,14 +102,17 @@ describe('the deprecated artifact field meta_data', () => {
     expect(updates).toMatchObject([{ metadata: {}, meta_data: [] }]);
   });
 
-  it.each(Object.entries(ways))('is absent from its end of life on: %s', async (_, updatesBy) => {
-    await startAt(endOfLife);
-    const id = await publish(server, { metaData });
-    const { token } = await acceptedDevice(server, 'reader');
-    const [update] = await updatesBy(token, id);
-    expect(update).toMatchObject({ metadata: metaData });
-    expect(update).not.toHaveProperty('meta_data');
-  });
+  it.each(Object.entries(updates))(
+    'is absent from its end of life on: %s',
+    async (_, updatesBy) => {
+      await startAt(endOfLife);
+      const id = await publish(server, { metaData });
+      const { token } = await acceptedDevice(server, 'reader');
+      const [update] = await updatesBy(token, id);
+      expect(update).toMatchObject({ metadata: metaData });
+      expect(update).not.toHaveProperty('meta_data');
+    },
+  );
 
   it('disappears at its end of life while the server runs', async () => {
     const clock = new ManualClock(Date.parse(lastTime));

@@ -124,23 +124,23 @@ export function eventOfUser(
   if (operation === 'set-auth-set-status') {
     const { status: decided } = jsonObject(record.body);
     if (decided !== 'accepted' && decided !== 'rejected') return undefined;
-    return { event: decided, ...named(parameterIn(record, 'id')) };
+    return { event: decided, ...clientMember(parameterIn(record, 'id')) };
   }
   if (operation === 'decommission-device')
-    return { event: 'decommissioned', ...named(parameterIn(record, 'id')) };
+    return { event: 'decommissioned', ...clientMember(parameterIn(record, 'id')) };
   if (operation === 'abort-deployment')
     return {
       event: 'deployment-aborted',
       ...(deploymentId !== undefined && { about: deploymentId }),
     };
   if (operation === 'abort-device-deployments')
-    return { event: 'deployment-aborted', ...named(parameterIn(record, 'id')) };
+    return { event: 'deployment-aborted', ...clientMember(parameterIn(record, 'id')) };
   const isNew = operationsById.get(operation ?? '')?.deploymentRole === 'creates';
   if (!isNew && operation !== 'create-group-deployment') return undefined;
   return { event: 'deployed', ...(deploymentId !== undefined && { about: deploymentId }) };
 }
 
-function named(client: string | undefined): Pick<ServerEvent, 'client'> {
+function clientMember(client: string | undefined): Pick<ServerEvent, 'client'> {
   return client === undefined ? {} : { client };
 }
 

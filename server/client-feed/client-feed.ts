@@ -205,7 +205,7 @@ export class ClientFeed {
     const gap = watched.clients.drop(client);
     if (!gap.isNew) return;
     const nowMs = this.#options.clock.monotonicMs();
-    const dropped = (): ClientEvent => lost(client, nowMs, gap.count());
+    const dropped = (): ClientEvent => droppedEvents(client, nowMs, gap.count());
     this.#queue.push(client, () => this.#judge(watched, client, dropped));
   }
 
@@ -218,7 +218,7 @@ export class ClientFeed {
       client.poll = undefined;
       // What it knows about the client may be incomplete.
       reader.forget(client === watched.clients.all ? undefined : client.name);
-      reader.observe(lost(client, this.#options.clock.monotonicMs(), 1));
+      reader.observe(droppedEvents(client, this.#options.clock.monotonicMs(), 1));
     }
   }
 
@@ -247,7 +247,7 @@ export class ClientFeed {
 }
 
 /** Returns the event that stands for events of a client, or of all, that were lost. */
-function lost({ name }: WatchedClient, atMs: number, count: number): ClientEvent {
+function droppedEvents({ name }: WatchedClient, atMs: number, count: number): ClientEvent {
   return {
     ...({ kind: 'server', event: 'events-dropped', atMs, count } as const),
     ...(name !== '' && { client: name }),

@@ -24,7 +24,7 @@ export interface WaitingClient {
 
 /** An event that waits; `judge` must not throw. */
 interface WaitingEvent {
-  readonly of: WaitingClient;
+  readonly client: WaitingClient;
   readonly judge: () => void;
 }
 
@@ -48,10 +48,10 @@ export class JudgingQueue {
   }
 
   /** Adds an event, which is judged later. Whether there is room for it is asked before. */
-  push(of: WaitingClient, judge: () => void): void {
+  push(client: WaitingClient, judge: () => void): void {
     if (this.#isClosed) return;
-    this.#waiting.push({ of, judge });
-    of.waiting += 1;
+    this.#waiting.push({ client, judge });
+    client.waiting += 1;
     this.#schedule();
   }
 
@@ -126,7 +126,7 @@ export class JudgingQueue {
       this.#next = 0;
     }
     if (waiting === undefined) return;
-    waiting.of.waiting -= 1;
+    waiting.client.waiting -= 1;
     waiting.judge();
   }
 }

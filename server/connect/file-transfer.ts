@@ -91,7 +91,7 @@ export async function* fetchFile(
     if (offset !== received && !(isEnd && offset === undefined)) {
       throw new DeviceSessionError(
         502,
-        `the device sent the chunk at offset ${printed(offset)} instead of ${received}`,
+        `the device sent the chunk at offset ${offsetText(offset)} instead of ${received}`,
       );
     }
     if (isEnd) break;
@@ -142,7 +142,7 @@ async function nextAcknowledged(session: DeviceSession, sent: number): Promise<n
   if (typeof offset === 'number' && offset >= 0 && offset <= sent) return offset;
   throw new DeviceSessionError(
     502,
-    `the device acknowledged offset ${printed(offset)}, but ${sent} bytes were sent`,
+    `the device acknowledged offset ${offsetText(offset)}, but ${sent} bytes were sent`,
   );
 }
 
@@ -187,6 +187,6 @@ async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 }
 
 /** Formats a number that the device sent as an offset; any other value is shown as `none`. */
-function printed(offset: unknown): string {
+function offsetText(offset: unknown): string {
   return typeof offset === 'number' || typeof offset === 'bigint' ? String(offset) : 'none';
 }

@@ -57,7 +57,7 @@ export function refuseBadFrames(socket: WebSocket): void {
   receiver.prependListener('error', ({ code = '', message }) => {
     const { _opcode: opcode, _totalPayloadLength: bytes } = receiver;
     const row = rows[code];
-    closeFor(socket, row?.({ opcode, message, bytes }) ?? broken(message));
+    closeFor(socket, row?.({ opcode, message, bytes }) ?? protocolViolation(message));
   });
 }
 
@@ -77,24 +77,28 @@ interface BadFrame {
 
 /** Violations by the library's error code. */
 const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
-  WS_ERR_EXPECTED_MASK: () => broken('a frame is not masked; a client masks every frame'),
+  WS_ERR_EXPECTED_MASK: () =>
+    protocolViolation('a frame is not masked; a client masks every frame'),
   WS_ERR_UNEXPECTED_RSV_1: () =>
-    broken(
+    protocolViolation(
       'the reserved bit RSV1 is set; no extension was negotiated, so send frames uncompressed',
     ),
   WS_ERR_UNEXPECTED_RSV_2_3: () =>
-    broken('the reserved bit RSV2 or RSV3 is set; clear both, as no extension was negotiated'),
-  WS_ERR_INVALID_OPCODE: ({ message }) => broken(opcodeReason(Number(lastWord(message)))),
+    protocolViolation(
+      'the reserved bit RSV2 or RSV3 is set; clear both, as no extension was negotiated',
+    ),
+  WS_ERR_INVALID_OPCODE: ({ message }) =>
+    protocolViolation(opcodeReason(Number(lastWord(message)))),
   WS_ERR_EXPECTED_FIN: () =>
-    broken('a ping, pong or close frame is fragmented; send it as one frame with FIN'),
+    protocolViolation('a ping, pong or close frame is fragmented; send it as one frame with FIN'),
   WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH: ({ message }) =>
-    broken(
+    protocolViolation(
       message.endsWith(' 1')
         ? 'a close frame has one byte; send a code of two bytes, or nothing'
         : 'a ping, pong or close frame is too long; it has at most 125 bytes',
     ),
   WS_ERR_INVALID_CLOSE_CODE: ({ message }) =>
-    broken(`the close code ${lastWord(message)} is not allowed in a frame; send 1000`),
+    protocolViolation(`the close code ${lastWord(message)} is not allowed in a frame; send 1000`),
   WS_ERR_INVALID_UTF8: ({ opcode }) => ({
     code: closeCodes.invalidPayload,
     reason:
@@ -122,7 +126,7 @@ function lastWord(message: string): string {
   return message.slice(message.lastIndexOf(' ') + 1);
 }
 
-function broken(reason: string): Violation {
+function protocolViolation(reason: string): Violation {
   return { code: closeCodes.protocolError, reason };
 }
 

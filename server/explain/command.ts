@@ -44,10 +44,10 @@ export function commandOf(correction: Correction, facts: CommandFacts): string {
   const { request, steps, followsLink } = correction;
   const before = steps.flatMap((step) => linesOf(step, facts));
   if (request.operation.authorization === 'signature') {
-    return [...before, ...signed(request, facts)].join('\n');
+    return [...before, ...signedCommand(request, facts)].join('\n');
   }
   before.push(...escapingLines(request.body ?? []));
-  if (followsLink) return [...before, ...linked(request)].join('\n');
+  if (followsLink) return [...before, ...linkCommand(request)].join('\n');
   if (request.operation.authorization === 'basic') before.push(emailLine(facts.adminEmail));
   return [...before, callOf(request)].join('\n');
 }
@@ -104,7 +104,7 @@ function deviceTokenLines(
 }
 
 /** Writes the body to a file first, so that the signed and the sent bytes are identical. */
-function signed(request: CorrectedRequest, { names }: CommandFacts): string[] {
+function signedCommand(request: CorrectedRequest, { names }: CommandFacts): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
@@ -126,7 +126,7 @@ function signerFor(body: CommandText): string {
 }
 
 /** Returns the lines that request a link and fetch its file. */
-function linked(request: CorrectedRequest): string[] {
+function linkCommand(request: CorrectedRequest): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     `LINK=$(curl -fsS ${requestArgs(request)} | ${find})`,

@@ -101,8 +101,8 @@ function askForCorrectedBody(
   schema: v.GenericSchema,
 ): CorrectedBody {
   const whole = location === 'body' ? (describeMembers(schema) ?? expected) : undefined;
-  const what = whole === undefined ? '' : `: ${whole}`;
-  return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
+  const explanation = whole === undefined ? '' : `: ${whole}`;
+  return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${explanation}` } };
 }
 
 function askForSmallerBody({ expected = 'less than was sent' }: InvalidBody): CorrectedBody {

@@ -15,7 +15,7 @@ function bodyOf(id: keyof typeof mountedOperations): v.GenericSchema {
 }
 
 /** Returns the corrected value as a reader sees it, with `$NAME` for each value to be filled in. */
-function shown(schema: v.GenericSchema, given: unknown) {
+function correct(schema: v.GenericSchema, given: unknown) {
   const better = correctedValue(schema, given);
   const text = better && readable(jsonWithVariables(better.value));
   return { text, needs: better?.needs };
@@ -157,7 +157,7 @@ describe('the corrected value of a body', () => {
       { VALUE_BATCH_SIZE_0: expect.stringMatching(/as JSON$/) },
     ],
   ])('asks the reader for unknown values: %s', (_, id, given, text, needs) => {
-    expect(shown(bodyOf(id), given)).toEqual({ text, needs: expect.objectContaining(needs) });
+    expect(correct(bodyOf(id), given)).toEqual({ text, needs: expect.objectContaining(needs) });
   });
 
   it('keeps valid members beside the invalid ones', () => {

@@ -59,18 +59,18 @@ export function correctedValue(
     if (open.length > PROBLEMS_MAX) return undefined;
     for (const issue of open) {
       const problem = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
-      const better = converted(problem, options);
+      const better = convertValue(problem, options);
       // A problem of the whole value is only a consequence of the marks inside it.
       const concernsMarkedValues = problem.keys.length === 0 && marked.size > 0;
       if (better) value = better.value;
       else if (concernsMarkedValues) return { value, needs };
       else if (!canBeMarked(problem)) return undefined;
       else {
-        const replaced = markedAt(schema, value, problem.keys, options);
-        const meaning = meaningOf(problem, replaced.isText);
-        if (meaning !== undefined) needs[replaced.variable] = meaning;
+        const replaceAt = markedAt(schema, value, problem.keys, options);
+        const meaning = meaningOf(problem, replaceAt.isText);
+        if (meaning !== undefined) needs[replaceAt.variable] = meaning;
         marked.add(locationOf(issue));
-        value = replaced.value;
+        value = replaceAt.value;
       }
       // The whole value has been replaced, so the places of the remaining problems are out of date.
       if (problem.keys.length === 0) break;
@@ -115,7 +115,7 @@ interface ValueProblem {
 }
 
 /** Returns the value with one problem corrected, if the sent value shows what was meant. */
-function converted(
+function convertValue(
   problem: ValueProblem,
   options: CorrectionOptions,
 ): { readonly value: unknown } | undefined {

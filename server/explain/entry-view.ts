@@ -36,7 +36,7 @@ export function entryView(
 ): EntryView {
   const { sequence, kind, atMs } = entry;
   const device = deviceOf(entry, tenant);
-  return defined({
+  return omitUndefined({
     sequence,
     kind,
     at: new Date(atMs).toISOString(),
@@ -63,8 +63,8 @@ function exchangeView(record: ExchangeRecord) {
     method,
     path: maskText(record.url),
     status,
-    tookMs: rounded(record.tookMs),
-    streamedMs: record.isStreamed ? rounded(record.streamedMs) : undefined,
+    tookMs: roundMs(record.tookMs),
+    streamedMs: record.isStreamed ? roundMs(record.streamedMs) : undefined,
     deployment: deploymentOf(record),
     report: maskJson(reportIn(record)),
     requestBytes: record.bodyBytes,
@@ -91,13 +91,13 @@ function exchangeBodiesView(record: ExchangeRecord) {
   const { headers, body, bodyBytes, responseHeaders, responseBody, responseBytes } = record;
   return {
     requestHeaders: maskHeaders(headers),
-    ...named('request', viewOf(headers, body, bodyBytes)),
+    ...bodyMembers('request', viewOf(headers, body, bodyBytes)),
     responseHeaders: maskHeaders(responseHeaders),
-    ...named('response', viewOf(responseHeaders, responseBody, responseBytes)),
+    ...bodyMembers('response', viewOf(responseHeaders, responseBody, responseBytes)),
   };
 }
 
-function named(side: 'request' | 'response', view: BodyView | undefined) {
+function bodyMembers(side: 'request' | 'response', view: BodyView | undefined) {
   if (!view) return {};
   return {
     [`${side}Body`]: view.value,
@@ -147,11 +147,11 @@ function unparsableView({ parseFailure, status, line, bytes }: UnparsableRecord)
 }
 
 /** Rounds milliseconds to hundredths, because further digits are noise. */
-function rounded(milliseconds: number): number {
+function roundMs(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100;
 }
 
 /** Removes members that are undefined. */
-function defined(members: object): object {
+function omitUndefined(members: object): object {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

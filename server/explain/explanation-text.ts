@@ -32,7 +32,7 @@ export function explanationText(explanation: Explanation): string {
       ([name, meaning], index) => [index === 0 ? 'variables' : '', `${name}: ${meaning}`] as const,
     ),
   ];
-  return `${labelled(rows)}${command === undefined ? '' : `command\n${command}\n`}`;
+  return `${labelLines(rows)}${command === undefined ? '' : `command\n${command}\n`}`;
 }
 
 function requestRows(explanation: Explanation): readonly LabelledLine[] {
@@ -52,7 +52,7 @@ function requestRows(explanation: Explanation): readonly LabelledLine[] {
 export function noUpdateText(explanation: NoUpdateExplanation): string {
   const { requestId, at, tenant, device, polled, outcome, condition, reason } = explanation;
   const { remedy, passed, deployments } = explanation;
-  return labelled([
+  return labelLines([
     [
       requestId === undefined ? 'request' : 'request ID',
       `${requestId ?? 'the next one'} at ${at} in ${tenant}`,
@@ -69,7 +69,7 @@ export function noUpdateText(explanation: NoUpdateExplanation): string {
   ]);
 }
 
-function labelled(rows: readonly LabelledLine[]): string {
+function labelLines(rows: readonly LabelledLine[]): string {
   return rows
     .filter(([, value]) => value !== undefined)
     .map(([label, value]) => `${label.padEnd(LABEL_CHARACTERS)}${value}\n`)

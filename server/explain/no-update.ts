@@ -102,11 +102,11 @@ function resultNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
   if (status !== 'accepted') {
     const [reason, remedy] = waitingFor(id)[status];
-    return stopped('accepted', reason, remedy);
+    return noUpdateResult('accepted', reason, remedy);
   }
   const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
   const { passed, ...result } = lastPoll?.refused
-    ? stopped(
+    ? noUpdateResult(
         'polling',
         refusedText(lastPoll, lastPoll.refused, tenant),
         'correct the request of the device as the refusal says',
@@ -156,14 +156,14 @@ function resultOfPoll(
     if ('noUpdate' in choice) return resultOf(choice.noUpdate, tenant);
     const label = labelOf(choice.deviceDeployment.deployment);
     if (!lastPoll) {
-      return stopped(
+      return noUpdateResult(
         'polling',
         `the device has not polled since the server started; ${label} is waiting for it`,
         'let the device poll',
       );
     }
     const unknown = `its last poll was not recorded, because it has more than ${POLL_DATA_MAX_CHARACTERS} bytes`;
-    return stopped(
+    return noUpdateResult(
       'polling',
       `${label} is waiting for the device; ${unknown}`,
       'let the device poll with less data, so that the server can explain it',
@@ -180,7 +180,7 @@ function resultOfPoll(
     const reason = `the device reports different data than when it was offered ${labelOf(deployment)}, so its next poll is answered with 409 and the deployment fails for it`;
     const remedy =
       'let the device poll with unchanged data until it has reported a final status; after a failure, deploy again';
-    return { ...stopped('request', reason, remedy), passed, deploymentId };
+    return { ...noUpdateResult('request', reason, remedy), passed, deploymentId };
   }
   return { outcome: 'update', reason: offerText(decided.deviceDeployment), passed, deploymentId };
 }
@@ -214,7 +214,7 @@ function resultOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest):
   return { outcome: outcomeOf(noUpdate), condition, reason, remedy, passed, deploymentId };
 }
 
-function stopped(condition: string, reason: string, remedy: string): PollResult {
+function noUpdateResult(condition: string, reason: string, remedy: string): PollResult {
   return { outcome: 'no update', condition, reason, remedy, passed: [] };
 }
 

@@ -18,7 +18,7 @@ afterAll(() => server.close());
 
 const provides = { artifact_name: 'release-7', device_type: 'board' };
 const search = '?artifact_name=release-7&device_type=board';
-const of = ({ path }: { path: string }): string => path;
+const pathOf = ({ path }: { path: string }): string => path;
 const { 'post-next-deployment': first, 'post-next-deployment-v2': second } = operations;
 
 describe('the proposed correction of a poll', () => {
@@ -45,11 +45,11 @@ describe('the proposed correction of a poll', () => {
 
   it('repeats the values of the last poll and invents none', async () => {
     const { token } = await acceptedDevice(server, 'says');
-    const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
+    const status = pathOf(operations['put-deployment-status']).replace('{id}', 'nothing');
     const asked = { token, json: { status: 'success' } };
     const before = await correctedOf(server, await server.request('PUT', status, asked));
     const unknown = '?device_type=$DEVICE_TYPE&artifact_name=$ARTIFACT_NAME';
-    const next = of(operations['get-next-deployment']);
+    const next = pathOf(operations['get-next-deployment']);
     expect(before.correctedRequest.path).toBe(next + unknown);
     await server.call('get-next-deployment', { token, query: provides });
     const after = await correctedOf(server, await server.request('PUT', status, asked));
@@ -61,16 +61,16 @@ describe('the proposed correction of a poll', () => {
     const json = { device_provides: { ...provides, checksum: 'abc' }, update_control_map: true };
     await server.call('post-next-deployment-v2', { token, json });
     await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } });
-    const status = of(operations['put-deployment-status']).replace('{id}', 'nothing');
+    const status = pathOf(operations['put-deployment-status']).replace('{id}', 'nothing');
     for (const response of [
       await server.request('PUT', status, { token, json: { status: 'success' } }),
-      await server.request('DELETE', of(first), { token }),
-      await server.request('GET', `${of(first)}?device_type=board`, { token }),
+      await server.request('DELETE', pathOf(first), { token }),
+      await server.request('GET', `${pathOf(first)}?device_type=board`, { token }),
       await server.call('post-next-deployment-v2', { token, json: { device_provides: {} } }),
     ]) {
       const { correctedRequest } = await correctedOf(server, response);
       expect([correctedRequest.path, correctedRequest.body]).toEqual([
-        of(second),
+        pathOf(second),
         JSON.stringify(json),
       ]);
     }
@@ -114,7 +114,7 @@ describe('the proposed correction of a poll', () => {
     expect(await firstOf({ json: same })).not.toContain('under way');
     const other = { device_provides: { ...provides, device_type: 5 } };
     expect(await firstOf({ json: other })).toContain(ends);
-    const path = `${of(operations['get-next-deployment'])}${search}`;
+    const path = `${pathOf(operations['get-next-deployment'])}${search}`;
     const { before = '' } = await correctedOf(server, await server.request('GET', path));
     expect(before).toContain('a poll with different data ends an update in progress');
   });

@@ -81,7 +81,7 @@ export function remedyOf(
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
   const remedy =
-    otherWay(refused) ??
+    otherOperationRemedy(refused) ??
     refusal.detail?.remedy ??
     remedyOf401(refused, steps) ??
     remedyIn(refusal.error);
@@ -94,7 +94,12 @@ export function remedyOf(
 }
 
 /** Returns a hint at another operation that a malformed request may have meant. */
-function otherWay({ request, refusal, operation, location }: RemedyInput): string | undefined {
+function otherOperationRemedy({
+  request,
+  refusal,
+  operation,
+  location,
+}: RemedyInput): string | undefined {
   if (refusal.status !== 400) return undefined;
   const concernsQuery = location.startsWith('query.') && operation?.body === undefined;
   if (concernsQuery && (request.bodyBytes > 0 || hasUnknownBody(request))) {

@@ -71,7 +71,7 @@ export function problemInRequest(refused: RefusedRequest): RequestProblem {
       ? similarOperationOf(request, detail.evidence).expected
       : (detail?.expected ?? expectationIn(error));
   const actual =
-    measured(expected, request, path) ?? detail?.actual ?? actualAt(request, path, operation);
+    measureBody(expected, request, path) ?? detail?.actual ?? actualAt(request, path, operation);
   return {
     path,
     ...(expected !== undefined && { expected }),
@@ -102,7 +102,7 @@ function inParameter(location: string, operation: Operation | undefined): string
  * Returns the size of a value that is too long or has too many entries, because showing its
  * beginning would not help.
  */
-function measured(
+function measureBody(
   expected: string | undefined,
   request: ReceivedRequest,
   location: string,

@@ -40,7 +40,9 @@ const refusing: readonly Requirement[] = Object.values(requirements).filter(
 export function ruleOf(refusal: Refusal, operation: Operation | undefined): BrokenRule {
   const { status, detail } = refusal;
   const decided =
-    named(refusal, operation) ?? own(refusal, operation) ?? general(status, operation);
+    findNamedRequirement(refusal, operation) ??
+    own(refusal, operation) ??
+    general(status, operation);
   // A requirement that leaves the status open does not say why the server refuses.
   const stated = decided?.level === 'may' ? undefined : decided?.sentence;
   return {
@@ -52,7 +54,10 @@ export function ruleOf(refusal: Refusal, operation: Operation | undefined): Brok
 }
 
 /** Returns the requirement that the refusal names, if it applies to the operation. */
-function named({ detail }: Refusal, operation: Operation | undefined): Requirement | undefined {
+function findNamedRequirement(
+  { detail }: Refusal,
+  operation: Operation | undefined,
+): Requirement | undefined {
   const all: readonly Requirement[] = Object.values(requirements);
   const found = all.find(({ id }) => id === detail?.requirement);
   return found && (found.operations.length === 0 || isOf(operation, found)) ? found : undefined;

@@ -29,7 +29,7 @@ export function quotedText(text: CommandText): string {
     const inner = text.map((part) => (typeof part === 'string' ? part : `\${${part.variable}}`));
     return `"${inner.join('').replace(/\$\{(\w+)\}(?!\w)/g, '$$$1')}"`;
   }
-  const quotedParts = joined(text).map((part) =>
+  const quotedParts = joinText(text).map((part) =>
     typeof part === 'string' ? shellWord(part) : wordOf(part),
   );
   return quotedParts.length === 0 ? "''" : quotedParts.join('');
@@ -40,7 +40,7 @@ function wordOf(part: ShellVariable): string {
 }
 
 /** Removes empty parts and joins neighbouring strings. */
-function joined(text: CommandText): CommandText {
+function joinText(text: CommandText): CommandText {
   const parts: (string | ShellVariable)[] = [];
   for (const part of text) {
     const last = parts.at(-1);

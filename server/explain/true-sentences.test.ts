@@ -225,10 +225,10 @@ it('a compressed body is explained with the name of the compression', async () =
 
 it('a wrong ID in a report is explained with the object that it names', async () => {
   const artifactId = await publish(server, { name: 'release-named' });
-  const of = { artifact_name: 'release-named' };
+  const release = { artifact_name: 'release-named' };
   const own = await acceptedDevice(server, 'reports');
   const idOf = async (other: AcceptedDevice) => {
-    const { headers } = await createDeployment(server, [other], { ...of, name: other.id });
+    const { headers } = await createDeployment(server, [other], { ...release, name: other.id });
     return `${headers.get('location')?.split('/').at(-1)}`;
   };
   const ids: readonly (readonly [string, RegExp])[] = [
@@ -340,12 +340,12 @@ it('the journal records the code with which the server closed a WebSocket', asyn
 
 it('a status in other letter case breaks no rule about its type', async () => {
   const path = pathOf(operations['put-deployment-status'], { id: randomUUID() });
-  const of = async (status: unknown) => {
+  const requirementsOf = async (status: unknown) => {
     const call = { token: device.token, headers: JSON_TYPE, body: JSON.stringify({ status }) };
     return (await explanationAt('PUT', path, call)).rule.requirements;
   };
-  expect(await of(5)).toEqual(['status.is-string']);
-  expect(await of('Downloading')).toEqual(['status.other-values-are-400']);
+  expect(await requirementsOf(5)).toEqual(['status.is-string']);
+  expect(await requirementsOf('Downloading')).toEqual(['status.other-values-are-400']);
 });
 
 describe('the explanation of a write that would lose data', () => {

@@ -197,7 +197,7 @@ export class FaultPlans {
       if (!counted.isDue(nowMs) || !matches(counted.rule, call)) continue;
       const decision = counted.decisionOf(call);
       if (decision !== undefined) {
-        if (decision !== 'pass') chosen ??= repeated(counted, decision);
+        if (decision !== 'pass') chosen ??= repeatFault(counted, decision);
         continue;
       }
       counted.matched += 1;
@@ -239,7 +239,7 @@ function chosenOf(counted: CountedRule, turn: DueAction, schedule?: FaultSchedul
 }
 
 /** Returns the same fault for a repeated attempt of the same request, without counting it again. */
-function repeated(counted: CountedRule, turn: DueAction): ChosenFault {
+function repeatFault(counted: CountedRule, turn: DueAction): ChosenFault {
   return { ...chosenOf(counted, turn), fired: () => undefined };
 }
 

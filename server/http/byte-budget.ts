@@ -27,7 +27,7 @@ export class ByteBudget {
   }
 
   /** Opens an empty holding. `giveWay` must drop the held bytes at once. */
-  open(giveWay: () => void): ConnectionBytes {
+  open(dropTransfer: () => void): ConnectionBytes {
     let heldBytes = 0;
     const holding: ConnectionBytes = {
       set: (bytes) => {
@@ -36,7 +36,7 @@ export class ByteBudget {
         this.#heldBytes += more;
         heldBytes = bytes;
         if (bytes === 0) this.#incompleteTransfers.delete(holding);
-        else this.#incompleteTransfers.set(holding, giveWay);
+        else this.#incompleteTransfers.set(holding, dropTransfer);
         if (more > 0 && this.#heldBytes > this.#maxBytes) this.#makeRoom();
       },
     };
@@ -44,9 +44,9 @@ export class ByteBudget {
   }
 
   #makeRoom(): void {
-    for (const [oldest, giveWay] of this.#incompleteTransfers) {
+    for (const [oldest, dropTransfer] of this.#incompleteTransfers) {
       oldest.set(0);
-      giveWay();
+      dropTransfer();
       if (this.#heldBytes <= this.#maxBytes) return;
     }
   }

@@ -117,12 +117,12 @@ export function sendFile(
  */
 export function dispositionOf(name: string): string {
   const plain = name.replace(/[^\w .()+-]/g, '_');
-  const extended = plain === name ? '' : `; filename*=UTF-8''${escaped(name)}`;
+  const extended = plain === name ? '' : `; filename*=UTF-8''${escapeName(name)}`;
   return `attachment; filename="${plain}"${extended}`;
 }
 
 /** Percent-encodes a name by RFC 8187, which is stricter than a URL; replaces lone surrogates. */
-function escaped(name: string): string {
+function escapeName(name: string): string {
   return encodeURIComponent(name.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

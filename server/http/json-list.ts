@@ -28,8 +28,8 @@ export class JsonList<Item> {
    * Generates the JSON of these elements up to the size of one piece. Further elements are read
    * when the client reads them. Rejects with what `items` or `throwIfDisconnected` throws.
    */
-  static async of<Item>(items: Iterable<Item>, of: LongTaskCaller): Promise<JsonList<Item>> {
-    const chunks = chunksOf(items, of);
+  static async of<Item>(items: Iterable<Item>, caller: LongTaskCaller): Promise<JsonList<Item>> {
+    const chunks = chunksOf(items, caller);
     let start = '';
     while (start.length <= ONE_CHUNK_CHARACTERS) {
       const { done, value } = await chunks.next();
@@ -43,9 +43,9 @@ export class JsonList<Item> {
   static ofEach<Key, Item>(
     keys: Iterable<Key>,
     read: (key: Key) => Item | undefined,
-    of: LongTaskCaller,
+    caller: LongTaskCaller,
   ): Promise<JsonList<Item>> {
-    return JsonList.of(present(keys, read), of);
+    return JsonList.of(present(keys, read), caller);
   }
 
   get isWhole(): boolean {
@@ -69,10 +69,10 @@ function* present<Key, Item>(
   }
 }
 
-async function* chunksOf(items: Iterable<unknown>, of: LongTaskCaller): AsyncGenerator<string> {
+async function* chunksOf(items: Iterable<unknown>, caller: LongTaskCaller): AsyncGenerator<string> {
   let chunk = '[';
   let separator = '';
-  for await (const item of inTurns(items, of)) {
+  for await (const item of inTurns(items, caller)) {
     chunk += separator + JSON.stringify(item);
     separator = ',';
     if (chunk.length < CHUNK_CHARACTERS) continue;

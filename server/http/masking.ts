@@ -95,7 +95,7 @@ export function maskText(text: string): string {
         : match,
     )
     .replace(parameter, (whole, before: string, name: string, value: string) =>
-      isSecretName(decoded(name)) && !padding.test(value) ? `${before}${name}=${masked}` : whole,
+      isSecretName(decodeName(name)) && !padding.test(value) ? `${before}${name}=${masked}` : whole,
     );
 }
 
@@ -164,7 +164,7 @@ function isMaskedAlready(value: string): boolean {
 }
 
 /** Decodes percent-escapes in a name; returns a malformed name unchanged. */
-function decoded(name: string): string {
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch (error) {

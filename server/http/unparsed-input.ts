@@ -104,7 +104,7 @@ export class UnparsedInput {
     const [, name] = /^([^:]*):/.exec(this.line) ?? [];
     const isValue = name === undefined && this.previousHeader.isSecret;
     const word = name ?? /^\S*/.exec(this.line)?.[0] ?? '';
-    return this.#isFragment || isValue ? masked : quoted(word.replace(longTokens, masked));
+    return this.#isFragment || isValue ? masked : quoteText(word.replace(longTokens, masked));
   }
 
   /** The header line above the one where reading stopped. A line that is unknown may be secret. */
@@ -117,12 +117,12 @@ export class UnparsedInput {
 
   /** The value of the header line where reading stopped; only for headers that are no secret. */
   get value(): string {
-    return quoted(this.line.slice(this.line.indexOf(':') + 1).trim());
+    return quoteText(this.line.slice(this.line.indexOf(':') + 1).trim());
   }
 
   /** The line where reading stopped, when it is a chunk size or a part of the body. */
   get bodyLine(): string {
-    return quoted(maskText(this.line).replace(longTokens, masked));
+    return quoteText(maskText(this.line).replace(longTokens, masked));
   }
 
   /**
@@ -133,7 +133,7 @@ export class UnparsedInput {
     const line = maskText(this.line);
     const at = line.length - (this.line.length - this.lineAt);
     const from = line.length > SHOWN_CHARACTERS && at > SHOWN_BEFORE ? at - SHOWN_BEFORE : 0;
-    return from === 0 ? quoted(line) : quoted(`...${line.slice(from)}`);
+    return from === 0 ? quoteText(line) : quoteText(`...${line.slice(from)}`);
   }
 
   /** The first bytes that belong to no earlier request, as text or in hexadecimal. */
@@ -145,11 +145,11 @@ export class UnparsedInput {
     }
     const maskedLine = maskText(line).replace(longTokens, masked);
     // What follows an earlier request may start within a secret.
-    return quoted(this.before ? maskedLine.replace(/^[\w.+/=~-]{4,}/, masked) : maskedLine);
+    return quoteText(this.before ? maskedLine.replace(/^[\w.+/=~-]{4,}/, masked) : maskedLine);
   }
 }
 
 /** Returns a text of one character for each byte in quotes, decoded and shortened. */
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return `"${printable(Buffer.from(text, 'latin1').toString(), SHOWN_CHARACTERS)}"`;
 }

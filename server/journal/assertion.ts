@@ -69,11 +69,11 @@ export class AssertionJudge {
     const holds = times === undefined ? count > 0 : count === times;
     const claim = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
     if (holds) return { holds, sentence: `${claim}.`, seen: sequences };
-    const what =
+    const observation =
       count > 0 ? `the last step happened ${timesText(count)}` : missing(happened, this.#at);
     return {
       holds,
-      sentence: `${claim}; ${what}. Seen instead: ${this.#instead()}.`,
+      sentence: `${claim}; ${observation}. Seen instead: ${this.#instead()}.`,
       seen: sequences,
     };
   }

@@ -120,7 +120,7 @@ describe('a journal', () => {
 
 describe('an exchange in the journal', () => {
   /** Records an exchange in a journal and reads it back. */
-  function kept(added: ExchangeRecord): ExchangeRecord {
+  function addAndRead(added: ExchangeRecord): ExchangeRecord {
     const journal = new Journal({ entriesMax: 10, bytesMax: 10_000_000 });
     journal.add(record('before', Buffer.from('a body')));
     journal.add(added);
@@ -145,7 +145,7 @@ describe('an exchange in the journal', () => {
       refusal: refuse.conflict('in use'),
       noUpdate: noDeployment,
     });
-    expect(kept(added)).toEqual(added);
+    expect(addAndRead(added)).toEqual(added);
   });
 
   it('reads back as it was recorded if its response was changed', () => {
@@ -153,20 +153,26 @@ describe('an exchange in the journal', () => {
     const varied = [{ id: 'v', rule: 'r' }];
     const responseHeaders = ['X-Odd', 'one\ntwo'];
     const changed = Object.assign(record('changed'), { fault, varied, responseHeaders });
-    expect(kept(changed)).toEqual(changed);
+    expect(addAndRead(changed)).toEqual(changed);
   });
 
   it('keeps one header per value when a name repeats', () => {
     const responseHeaders = ['Link', ['<a>', '<b>'], 'X-None', [], 'X-Last', 'c'];
-    const { responseHeaders: read } = kept(Object.assign(record('links'), { responseHeaders }));
+    const { responseHeaders: read } = addAndRead(
+      Object.assign(record('links'), { responseHeaders }),
+    );
     expect(read).toEqual(['Link', '<a>', 'Link', '<b>', 'X-Last', 'c']);
   });
 
   it('may have no headers, and empty or absent bodies', () => {
     const bare = new ExchangeRecord({ method: 'GET', url: '/', rawHeaders: [] }, 'bare');
     bare.body = Buffer.alloc(0);
-    expect(kept(bare)).toMatchObject({ headers: [], responseHeaders: [], body: Buffer.alloc(0) });
-    expect(kept(bare).responseBody).toBeUndefined();
+    expect(addAndRead(bare)).toMatchObject({
+      headers: [],
+      responseHeaders: [],
+      body: Buffer.alloc(0),
+    });
+    expect(addAndRead(bare).responseBody).toBeUndefined();
   });
 
   it('is unaffected by later entries while a reader uses it', () => {
@@ -183,7 +189,7 @@ describe('an exchange in the journal', () => {
   it('keeps 16 KiB of each body, and the full lengths', () => {
     const large = record('large', Buffer.alloc(1_000_000, 'a'));
     large.responseBody = 'é'.repeat(10_000);
-    const read = kept(large);
+    const read = addAndRead(large);
     expect(read.body).toEqual(Buffer.alloc(16_384, 'a'));
     expect(read.bodyBytes).toBe(1_000_000);
     expect(read.responseBody).toEqual(Buffer.from('é'.repeat(8192)));
@@ -191,7 +197,7 @@ describe('an exchange in the journal', () => {
   });
 
   it('keeps a text as its bytes', () => {
-    const read = kept(Object.assign(record('text'), { responseBody: '{"error":"é"}' }));
+    const read = addAndRead(Object.assign(record('text'), { responseBody: '{"error":"é"}' }));
     expect(String(read.responseBody)).toBe('{"error":"é"}');
     expect(read.responseBytes).toBe(14);
   });

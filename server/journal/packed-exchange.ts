@@ -74,9 +74,9 @@ export class PackedExchange implements UnchangedFields {
     this.#hasBody = body !== undefined;
     this.#hasResponse = responseBody !== undefined;
     this.#start = slab.used;
-    this.#textEnd = written(slab, text);
-    this.#bodyEnd = written(slab, body);
-    this.#responseEnd = written(slab, responseBody);
+    this.#textEnd = writeContent(slab, text);
+    this.#bodyEnd = writeContent(slab, body);
+    this.#responseEnd = writeContent(slab, responseBody);
     this.countedBytes = SLOT_BYTES + this.#responseEnd - this.#start;
   }
 
@@ -159,7 +159,7 @@ function mostBytesOf(content: string | Buffer | undefined): number {
  * Appends to the slab.
  * @returns the end of the slab's used part
  */
-function written(slab: Slab, content: string | Buffer | undefined): number {
+function writeContent(slab: Slab, content: string | Buffer | undefined): number {
   if (typeof content === 'string') slab.used += slab.bytes.write(content, slab.used);
   else if (content) slab.used += content.copy(slab.bytes, slab.used);
   return slab.used;

@@ -156,13 +156,13 @@ async function replayed(): Promise<string> {
 
 function expectNoSecret(text: string): void {
   expect(text.length).toBeGreaterThan(1000);
-  for (const [what, secret] of secrets) {
-    expect(secret.length, what).toBeGreaterThan(8);
+  for (const [secretName, secret] of secrets) {
+    expect(secret.length, secretName).toBeGreaterThan(8);
     const at = text.indexOf(secret);
     const around = at < 0 ? '' : text.slice(Math.max(0, at - 200), at + 10);
-    expect(around, what).toBe('');
+    expect(around, secretName).toBe('');
     const encoded = encodeURIComponent(secret);
-    expect(text.includes(encoded), `${what}, escaped`).toBe(false);
+    expect(text.includes(encoded), `${secretName}, escaped`).toBe(false);
   }
 }
 

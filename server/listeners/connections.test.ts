@@ -21,14 +21,16 @@ afterEach(() => {
 
 async function reach(url: string): Promise<Socket> {
   const { hostname: host, port, protocol } = new URL(url);
-  const way = { host, port: Number(port), allowHalfOpen: true };
+  const connectionOptions = { host, port: Number(port), allowHalfOpen: true };
   const loose = {
     rejectUnauthorized: false,
     minVersion: 'TLSv1',
     ciphers: 'ALL@SECLEVEL=0',
   } as const;
   const isSecure = protocol === 'https:';
-  const socket = isSecure ? connectSecurely({ ...way, ...loose }) : connect(way);
+  const socket = isSecure
+    ? connectSecurely({ ...connectionOptions, ...loose })
+    : connect(connectionOptions);
   open.push(socket);
   socket.on('error', () => undefined);
   await once(socket, isSecure ? 'secureConnect' : 'connect');

@@ -212,9 +212,9 @@ class OpenServers {
 function sharedOut(dialects: ReadonlySet<DialectName>): Record<ListenerName, Endpoint[]> {
   const all = [...endpoints, ...managementEndpoints];
   assertComplete(all);
-  const of = (listener: ListenerName): Endpoint[] =>
+  const endpointsOn = (listener: ListenerName): Endpoint[] =>
     all.filter(({ operation }) => listenerOf(operation, dialects) === listener);
-  return { api: of('api'), storage: of('storage') };
+  return { api: endpointsOn('api'), storage: endpointsOn('storage') };
 }
 
 /** Starts to listen; resolves with host and port. */

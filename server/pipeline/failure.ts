@@ -59,7 +59,7 @@ export function outcomeOfFailure(
   if (noRoom) return noRoom;
   const line = `500 ${request.method} ${path} (${requestId})`;
   if (error instanceof DeliberateFailure) log.info(`${line}: ${error.message}`);
-  else if (error instanceof StateError) log.error(`${line}: ${error.what}`);
+  else if (error instanceof StateError) log.error(`${line}: ${error.problem}`);
   else log.error(line, error);
   return internalError;
 }

@@ -42,10 +42,11 @@ export function openLog(level: ServerLogLevel): Log {
   });
   return {
     debugOn: level === 'debug',
-    debug: (line) => sink.debug(shown(line)),
-    info: (line) => sink.info(shown(line)),
-    warn: (line) => sink.warn(shown(line)),
-    error: (line, cause) => sink.error(shown(line), ...(cause === undefined ? [] : [cause])),
+    debug: (line) => sink.debug(printableLine(line)),
+    info: (line) => sink.info(printableLine(line)),
+    warn: (line) => sink.warn(printableLine(line)),
+    error: (line, cause) =>
+      sink.error(printableLine(line), ...(cause === undefined ? [] : [cause])),
   };
 }
 
@@ -53,7 +54,7 @@ export function openLog(level: ServerLogLevel): Log {
  * Escapes line breaks and control characters, so that no device can move the reader's cursor or
  * forge a line.
  */
-function shown(line: string): string {
+function printableLine(line: string): string {
   return printable(line, LINE_MAX_CHARACTERS);
 }
 

@@ -14,7 +14,7 @@ export function mergeSettings(current: DeviceSettings, change: DeviceSettings): 
     if (value === '') merged.delete(name);
     else merged.set(name, value);
   }
-  return bounded(merged);
+  return checkLimits(merged);
 }
 
 /** Replaces all settings; settings with an empty value are omitted. */
@@ -24,10 +24,10 @@ export function replaceSettings(change: DeviceSettings): MergeDecision {
 
 /** Replaces all settings; settings with an empty value are kept. */
 export function keepSettings(change: DeviceSettings): MergeDecision {
-  return bounded(new Map(Object.entries(change)));
+  return checkLimits(new Map(Object.entries(change)));
 }
 
-function bounded(all: ReadonlyMap<string, string>): MergeDecision {
+function checkLimits(all: ReadonlyMap<string, string>): MergeDecision {
   const { configurationKeysMax: keysMax, configurationMaxBytes: bytesMax } = limits;
   if (all.size > keysMax) return { reason: `a device can have at most ${keysMax} settings` };
   const settings = Object.fromEntries(all);

@@ -116,7 +116,7 @@ describe('an offer to a device', () => {
 
   it('counts as the first attempt, and its time never changes', () => {
     const first = afterOffer(initialState(3), offer);
-    expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...of(offer) });
+    expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...pollFields(offer) });
     const again = { pollData: 'r2', nowMs: 99 };
     expect(afterOffer(first, again)).toEqual({
       ...initialState(3),
@@ -130,7 +130,7 @@ describe('an offer to a device', () => {
     expect(afterOffer(started(status), offer)).toEqual(started(status));
   });
 
-  function of({ pollData, artifactId }: typeof offer) {
+  function pollFields({ pollData, artifactId }: typeof offer) {
     return { pollData, artifactId };
   }
 });

@@ -55,7 +55,7 @@ export class StepBudget {
  * @throws PatternError when it is invalid, too large, or exceeds the budget
  */
 export function compilePattern(source: string, budget = new StepBudget()): Pattern {
-  const program = compiled(source);
+  const program = compileRe2(source);
   const size = program.programSize();
   if (size > PROGRAM_STEPS_MAX) {
     throw new PatternError(
@@ -76,7 +76,7 @@ function engine(): typeof import('re2js') {
   return require('re2js');
 }
 
-function compiled(source: string): RE2JS {
+function compileRe2(source: string): RE2JS {
   const { RE2JS, RE2JSException, RE2JSSyntaxException } = engine();
   try {
     return RE2JS.compile(source);
@@ -84,7 +84,7 @@ function compiled(source: string): RE2JS {
     if (!(error instanceof RE2JSException)) throw error;
     const isSyntax = error instanceof RE2JSSyntaxException;
     const detail = isSyntax && error.getPattern() ? `: ${error.getPattern()}` : '';
-    const what = isSyntax ? error.getDescription() : error.message;
-    throw new PatternError(`is not valid RE2 syntax: ${what}${detail}`);
+    const problem = isSyntax ? error.getDescription() : error.message;
+    throw new PatternError(`is not valid RE2 syntax: ${problem}${detail}`);
   }
 }

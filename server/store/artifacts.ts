@@ -89,13 +89,13 @@ export class ArtifactStore {
 
   find(id: string): StoredArtifact | undefined {
     const row = this.#sql.first('SELECT * FROM artifacts WHERE id = ?', [id]);
-    return row && stored(row);
+    return row && storedArtifact(row);
   }
 
   /** Returns the artifacts of one name, which form a release; at most `RELEASE_MAX`. */
   findByName(name: string): readonly StoredArtifact[] {
     const query = 'SELECT * FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT ?';
-    const read = () => this.#sql.all(query, [name, RELEASE_MAX]).map(stored);
+    const read = () => this.#sql.all(query, [name, RELEASE_MAX]).map(storedArtifact);
     return this.#releases.get(name, read);
   }
 
@@ -191,7 +191,7 @@ function within(list: string, condition: SqlCondition | undefined): SqlCondition
 }
 
 /** Reads an artifact from a row of its table. */
-function stored(row: SqlRow): StoredArtifact {
+function storedArtifact(row: SqlRow): StoredArtifact {
   const description = optionalText(row, 'description');
   return {
     artifact: {

@@ -37,7 +37,7 @@ export function deviceFilter(filter: DeviceFilter): SqlFilter {
     oneOf('id', id),
     inGroups(groups),
     group === undefined ? undefined : inGroups([group]),
-    hasGroup === undefined ? undefined : grouped(hasGroup),
+    hasGroup === undefined ? undefined : groupCondition(hasGroup),
     comparison('accepted_ms', '<=', acceptedByMs),
     comparison('seq', '>', afterSeq),
     identityHas && [identityHas.map(() => 'instr(identity, ?)').join(' OR '), ...identityHas],
@@ -51,6 +51,6 @@ function inGroups(groups: readonly string[] | undefined): SqlCondition | undefin
   return [`id IN (SELECT device_id FROM device_groups WHERE name IN (${names}))`, ...groups];
 }
 
-function grouped(wanted: boolean): SqlCondition {
+function groupCondition(wanted: boolean): SqlCondition {
   return [`id ${wanted ? 'IN' : 'NOT IN'} (SELECT device_id FROM device_groups)`];
 }

@@ -37,7 +37,7 @@ function end(id: string, deviceId: string, status: ReportableStatus): void {
   store.deviceDeployments.saveLog(deviceDeployment, 'log');
 }
 
-function listed(status?: string, page = { page: 1, perPage: 20 }): string[] {
+function listIds(status?: string, page = { page: 1, perPage: 20 }): string[] {
   const found = store.history.list('a', status, page).map(({ deployment }) => deployment.id);
   if (page.perPage === 20) expect(store.history.count('a', status)).toBe(found.length);
   return found;
@@ -45,9 +45,9 @@ function listed(status?: string, page = { page: 1, perPage: 20 }): string[] {
 
 describe('the deployment history of a device', () => {
   it('lists the newest deployment first, in pages', () => {
-    expect(listed()).toEqual(['three', 'two', 'one']);
-    expect(listed(undefined, { page: 2, perPage: 2 })).toEqual(['one']);
-    expect(listed(undefined, { page: 3, perPage: 2 })).toEqual([]);
+    expect(listIds()).toEqual(['three', 'two', 'one']);
+    expect(listIds(undefined, { page: 2, perPage: 2 })).toEqual(['one']);
+    expect(listIds(undefined, { page: 3, perPage: 2 })).toEqual([]);
     expect(store.history.list('c', undefined, { page: 1, perPage: 20 })).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('the deployment history of a device', () => {
     ['active', ['three']],
     ['pause', []],
   ])('can be limited to %s', (status, expected) => {
-    expect(listed(status)).toEqual(expected);
+    expect(listIds(status)).toEqual(expected);
   });
 });
 
@@ -65,7 +65,7 @@ describe('a deployment history that is deleted', () => {
   beforeEach(() => store.history.delete('a'));
 
   it('no longer lists finished deployments', () => {
-    expect(listed()).toEqual(['three', 'two']);
+    expect(listIds()).toEqual(['three', 'two']);
     expect(store.deviceDeployments.findOffered('one', 'a')).toBeUndefined();
   });
 

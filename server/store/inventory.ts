@@ -56,8 +56,8 @@ export class InventoryStore {
     this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?, ?, CAST(? AS TEXT))', [
       deviceId,
       this.#scope,
-      shown(attributes, 'device_type'),
-      shown(attributes, 'artifact_name'),
+      attributeText(attributes, 'device_type'),
+      attributeText(attributes, 'artifact_name'),
       Buffer.from(JSON.stringify(attributes)),
     ]);
   }
@@ -90,7 +90,7 @@ function attributesIn(row: SqlRow): StoredAttribute[] {
   return document(row, 'document');
 }
 
-function shown(attributes: readonly StoredAttribute[], name: string): string | null {
+function attributeText(attributes: readonly StoredAttribute[], name: string): string | null {
   const value = attributes.find((attribute) => attribute.name === name)?.value;
   if (typeof value !== 'string') return null;
   return shortenText(value, SHOWN_CHARACTERS);

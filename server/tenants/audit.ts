@@ -88,11 +88,11 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedActi
   const wide = isWide && { ...(wideAction && { action: wideAction }), ...wideEntry?.() };
   const all = { timeMs: nowMs, ...entry, ...wide };
   const { change } = all;
-  store.auditLogs.append(change === undefined ? all : { ...all, change: bounded(change) });
+  store.auditLogs.append(change === undefined ? all : { ...all, change: boundChange(change) });
 }
 
 /** Truncates a long description, because a page of the log has up to 500 entries. */
-function bounded(change: string): string {
+function boundChange(change: string): string {
   const max = limits.auditChangeMaxCharacters;
   const shortenedChange = shortenText(change, max);
   return shortenedChange === change

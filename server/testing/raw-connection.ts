@@ -7,9 +7,11 @@ import { connect as connectSecurely } from 'node:tls';
 /** Opens a connection to the listener of a URL, whose certificate is not verified. */
 export async function reach(url: string): Promise<Socket> {
   const { hostname: host, port, protocol } = new URL(url);
-  const way = { host, port: Number(port), allowHalfOpen: true };
+  const connectionOptions = { host, port: Number(port), allowHalfOpen: true };
   const isSecure = protocol === 'https:';
-  const socket = isSecure ? connectSecurely({ ...way, rejectUnauthorized: false }) : connect(way);
+  const socket = isSecure
+    ? connectSecurely({ ...connectionOptions, rejectUnauthorized: false })
+    : connect(connectionOptions);
   await once(socket, isSecure ? 'secureConnect' : 'connect');
   return socket;
 }

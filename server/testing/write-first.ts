@@ -43,9 +43,10 @@ export async function writeFirst(
 /** Opens a connection that nobody reads, not even Node, unless it is encrypted. */
 function openUnread(url: string): Socket {
   const { hostname: host, port, protocol } = new URL(url);
-  const way = { host, port: Number(port) };
-  if (protocol === 'https:') return connectSecurely({ ...way, rejectUnauthorized: false });
-  return connect(way).pause();
+  const connectionOptions = { host, port: Number(port) };
+  if (protocol === 'https:')
+    return connectSecurely({ ...connectionOptions, rejectUnauthorized: false });
+  return connect(connectionOptions).pause();
 }
 
 /** Runs the tries with limited concurrency and counts how many ended with each status. */

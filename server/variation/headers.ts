@@ -1,6 +1,6 @@
 /** Equivalent spellings of header lines. See RFC 9110, section 5. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { randomItem, shuffled } from './order.ts';
+import { randomItem, shuffleItems } from './order.ts';
 import type { HeaderLine } from './response.ts';
 
 const utf8Types = [
@@ -23,7 +23,7 @@ export function withOtherOrder(headers: readonly HeaderLine[], random: Random): 
     const name = line[0].toLowerCase();
     groups.set(name, [...(groups.get(name) ?? []), line]);
   }
-  return shuffled([...groups.values()], random).flat();
+  return shuffleItems([...groups.values()], random).flat();
 }
 
 /** Returns the headers with the JSON media type in another spelling. */
@@ -37,9 +37,9 @@ export function withOtherMediaType(headers: readonly HeaderLine[], random: Rando
 }
 
 function recasedName(name: string, random: Random): string {
-  const way = random.integer(0, 2);
-  if (way === 0) return name.toLowerCase();
-  if (way === 1) return name.toUpperCase();
+  const draw = random.integer(0, 2);
+  if (draw === 0) return name.toLowerCase();
+  if (draw === 1) return name.toUpperCase();
   return [...name]
     .map((letter) => (random.integer(0, 1) === 0 ? letter.toLowerCase() : letter.toUpperCase()))
     .join('');

@@ -29,7 +29,9 @@ export function jsonText(value: unknown, style: JsonStyle): string {
   const gap = (): string => (spaces ? (insignificant[spaces() % insignificant.length] ?? '') : '');
   const quoted = (plain: string): string => {
     const written = JSON.stringify(plain);
-    return escapes ? written.replace(writtenCharacter, (one) => escaped(one, escapes())) : written;
+    return escapes
+      ? written.replace(writtenCharacter, (one) => escapeCharacter(one, escapes()))
+      : written;
   };
   const listed = (parts: readonly string[]): string =>
     parts.map((part) => `${gap()}${part}${gap()}`).join(',');
@@ -56,7 +58,7 @@ function rollerOf(dice: Uint8Array): () => number {
   };
 }
 
-function escaped(character: string, roll: number): string {
+function escapeCharacter(character: string, roll: number): string {
   const isWhole = !character.startsWith('\\') && character !== '"';
   if (!isWhole || roll % ESCAPED_SHARE !== 0) return character;
   if (character === '/') return '\\/';

@@ -1,6 +1,6 @@
 /** Equivalent spellings of links. See RFC 3986 and RFC 8288. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { randomItem, shuffled } from './order.ts';
+import { randomItem, shuffleItems } from './order.ts';
 import type { HeaderLine } from './response.ts';
 
 /** A query parameter without effect: no signature covers it, and no operation reads it. */
@@ -12,7 +12,7 @@ const ESCAPED_SHARE = 4;
 
 /** Returns the link with its query parameters in another order. */
 export function withShuffledQuery(uri: string, random: Random): string {
-  return rewritten(uri, (parts) => ({ ...parts, query: shuffled(parts.query, random) }));
+  return rewritten(uri, (parts) => ({ ...parts, query: shuffleItems(parts.query, random) }));
 }
 
 /** Returns the link with one additional query parameter at a random position. */
@@ -53,7 +53,7 @@ export function variedLinkLines(headers: readonly HeaderLine[], random: Random):
   const first = headers.findIndex(isLink);
   const targets = headers.filter(isLink).map(([, value]) => value);
   if (first < 0) return [...headers];
-  const written = shuffled(targets, random).map((target) => respelledTarget(target, random));
+  const written = shuffleItems(targets, random).map((target) => respelledTarget(target, random));
   const name = headers[first]?.[0] ?? 'Link';
   const lines: HeaderLine[] =
     random.integer(0, 1) === 0

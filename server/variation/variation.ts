@@ -69,7 +69,11 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
     vary: (response) => {
       const [named] = idShapes;
       const idShape = chosen ? (seedShape ?? named) : seedShape;
-      return varied(response, { random: nextOf(response.operation?.id ?? ''), idShape, chosen });
+      return varyResponse(response, {
+        random: nextOf(response.operation?.id ?? ''),
+        idShape,
+        chosen,
+      });
     },
     newRequestId: (uuid) =>
       has('request-ids') ? requestIdFrom(uuid, nextOf('request-ids')) : uuid,
@@ -83,7 +87,10 @@ interface Choices extends VariationChoices {
   readonly chosen: VariationChoice;
 }
 
-function varied(response: PendingResponse, { random, idShape, chosen }: Choices): VariedResponse {
+function varyResponse(
+  response: PendingResponse,
+  { random, idShape, chosen }: Choices,
+): VariedResponse {
   let draft: ResponseDraft = { ...response, jsonStyle: {}, chunked: false };
   let looks = looksOf(draft);
   const applied: AppliedVariation[] = [];

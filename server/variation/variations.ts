@@ -11,7 +11,7 @@ import { type IdShape, withReshapedIds } from './ids.ts';
 import type { JsonStyle } from './json-text.ts';
 import * as links from './links.ts';
 import { unknownName, variedLinkLines } from './links.ts';
-import { randomItem, shuffled } from './order.ts';
+import { randomItem, shuffleItems } from './order.ts';
 import { changedAt, freeLists, isObject, type Place, pathsOf, withoutMember } from './paths.ts';
 import type { HeaderLine, ResponseDraft } from './response.ts';
 
@@ -65,7 +65,7 @@ export const legalVariations: readonly LegalVariation[] = [
     appliesTo: (draft) => isSuccess(draft) && freeLists(draft.operation).length > 0,
     apply: (draft, { random }) =>
       changedAtAll(draft, freeLists(draft.operation), (list) =>
-        Array.isArray(list) ? shuffled(list, random) : list,
+        Array.isArray(list) ? shuffleItems(list, random) : list,
       ),
   },
   {
@@ -257,7 +257,7 @@ function withShuffledMembers(value: unknown, random: Random): unknown {
     name,
     withShuffledMembers(member, random),
   ]);
-  return Object.fromEntries(shuffled(members, random));
+  return Object.fromEntries(shuffleItems(members, random));
 }
 
 interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {

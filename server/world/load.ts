@@ -62,8 +62,8 @@ export async function loadWorld(
   journalOf(tenant).clear();
   return {
     devices: world.devices.flatMap(({ name }) => loading.devices.get(name) ?? []),
-    artifacts: named(loading.artifacts),
-    deployments: named(loading.deployments),
+    artifacts: nameRows(loading.artifacts),
+    deployments: nameRows(loading.deployments),
   };
 }
 
@@ -90,6 +90,6 @@ function unlimitedAccess(services: Services, tenant: Tenant, nowMs: number) {
   };
 }
 
-function named(ids: ReadonlyMap<string, string>) {
+function nameRows(ids: ReadonlyMap<string, string>) {
   return [...ids].map(([name, id]) => ({ name, id }));
 }

@@ -53,18 +53,19 @@ export interface LoadContext {
  * For each status, the statuses that a device reports before it. A status without an entry cannot
  * be reached by reports.
  */
-const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDeploymentStatus[]>>> =
-  {
-    downloading: [],
-    pause_before_installing: ['downloading'],
-    installing: ['downloading'],
-    pause_before_rebooting: ['downloading', 'installing'],
-    rebooting: ['downloading', 'installing'],
-    pause_before_committing: ['downloading', 'installing', 'rebooting'],
-    success: ['downloading', 'installing', 'rebooting'],
-    failure: ['downloading', 'installing'],
-    'already-installed': [],
-  };
+const reportsTo: Readonly<
+  Partial<Record<DeviceDeploymentStatus, readonly DeviceDeploymentStatus[]>>
+> = {
+  downloading: [],
+  pause_before_installing: ['downloading'],
+  installing: ['downloading'],
+  pause_before_rebooting: ['downloading', 'installing'],
+  rebooting: ['downloading', 'installing'],
+  pause_before_committing: ['downloading', 'installing', 'rebooting'],
+  success: ['downloading', 'installing', 'rebooting'],
+  failure: ['downloading', 'installing'],
+  'already-installed': [],
+};
 
 /**
  * Executes one step at the time of the tenant's clock.
@@ -247,9 +248,9 @@ async function reach(
 ): Promise<void> {
   const where = `deployments: ${deployment.name}: reached: ${device}`;
   const token = loading.devices.get(device)?.token;
-  const way = waysTo[status];
-  if (!way) {
-    const possible = Object.keys(waysTo).join(', ');
+  const reportsBefore = reportsTo[status];
+  if (!reportsBefore) {
+    const possible = Object.keys(reportsTo).join(', ');
     throw new WorldFileError(
       `${where}: a device cannot report "${status}"; it must be one of ${possible}`,
     );
@@ -263,7 +264,7 @@ async function reach(
     throw new WorldFileError(`${where}: the device has no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
-  for (const report of [...way, status]) {
+  for (const report of [...reportsBefore, status]) {
     const call = { json: { status: report }, token };
     await must(loading, where, [row, pathOf(row, { id }), call]);
   }

@@ -123,7 +123,7 @@ export class TenantStates {
    */
   reset(tenant: Tenant): Promise<void> {
     return this.#inOrder(async () => {
-      const start = kept(this.#starts, tenant);
+      const start = savedSnapshot(this.#starts, tenant);
       await this.#services.sockets.closeTenant(tenant.store);
       await this.#restore(tenant, start);
       tenant.clock.reset();
@@ -142,7 +142,7 @@ export class TenantStates {
    * @throws StartStateUnavailable
    */
   resetDevice(tenant: Tenant, named: string): DeviceReset {
-    const start = kept(this.#starts, tenant);
+    const start = savedSnapshot(this.#starts, tenant);
     const deviceId = deviceIdOf(tenant, named);
     this.#services.sockets.drop(deviceId, 'the device was reset');
     this.#restored(tenant, deviceId);
@@ -221,7 +221,7 @@ export class TenantStates {
   }
 
   async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
-    const origin = kept(this.#origins, tenant);
+    const origin = savedSnapshot(this.#origins, tenant);
     const before = await tenant.store.snapshot();
     const inside = await this.#openInside();
     const goOn = faultPlansOf(tenant).pause();
@@ -288,8 +288,8 @@ function apiCallerAt(url: string): CallApi {
   };
 }
 
-function kept(of: WeakMap<Tenant, Snapshot>, tenant: Tenant): Snapshot {
-  const snapshot = of.get(tenant);
+function savedSnapshot(snapshots: WeakMap<Tenant, Snapshot>, tenant: Tenant): Snapshot {
+  const snapshot = snapshots.get(tenant);
   if (!snapshot) throw new StartStateUnavailable();
   return snapshot;
 }

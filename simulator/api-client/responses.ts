@@ -56,8 +56,8 @@ export function bodyOf<Shape extends v.GenericSchema>(
   if (!parsed) {
     const kind = String(response.headers['content-type'] ?? 'no media type');
     const excess = jsonExcess(response.body);
-    const what = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
-    const message = `the response with status ${response.status} ${what}`;
+    const problem = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
+    const message = `the response with status ${response.status} ${problem}`;
     throw new ResponseError('not-json', message, errorContextOf(response, context));
   }
   const checked = v.safeParse(shape, parsed.value);

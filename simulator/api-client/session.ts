@@ -67,8 +67,8 @@ export function exchangerOf(
   { network, tap }: ClientSession,
   transport: RequestSender,
 ): RequestSender {
-  const way = tap?.over(transport) ?? transport;
-  return network?.over(way) ?? way;
+  const observedTransport = tap?.over(transport) ?? transport;
+  return network?.over(observedTransport) ?? observedTransport;
 }
 
 /**

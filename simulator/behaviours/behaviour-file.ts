@@ -56,7 +56,7 @@ export async function readBehaviourFile(
   const list: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
   if (list.length > BEHAVIOURS_MAX)
     throw fileError(path, `holds more than ${BEHAVIOURS_MAX} of them`);
-  const rows = list.map((row) => checked(row, sourceOf(path)));
+  const rows = list.map((row) => checkBehaviour(row, sourceOf(path)));
   const taken = addBehaviours(rows);
   if (taken.length > 0)
     throw fileError(path, `another behaviour is already called ${taken.join(', ')}`);
@@ -72,7 +72,7 @@ export async function readBehaviourFile(
 export function addOwnBehaviours(behaviours: readonly Behaviour[]): void {
   const source = 'the behaviours of the run';
   const rows = behaviours.map((behaviour) => {
-    const row = rowsOfCode.get(behaviour) ?? checked(behaviour, source);
+    const row = rowsOfCode.get(behaviour) ?? checkBehaviour(behaviour, source);
     rowsOfCode.set(behaviour, row);
     return row;
   });
@@ -86,12 +86,12 @@ const rowsOfCode = new WeakMap<Behaviour, Behaviour>();
 
 const sourceOf = (path: string): string => `the behaviour file ${path}`;
 
-function fileError(path: string, what: string): BehaviourFileError {
-  return sourceError(sourceOf(path), what);
+function fileError(path: string, problem: string): BehaviourFileError {
+  return sourceError(sourceOf(path), problem);
 }
 
-function sourceError(source: string, what: string): BehaviourFileError {
-  return new BehaviourFileError(`${source}: ${printable(what, MESSAGE_MAX_CHARACTERS)}`);
+function sourceError(source: string, problem: string): BehaviourFileError {
+  return new BehaviourFileError(`${source}: ${printable(problem, MESSAGE_MAX_CHARACTERS)}`);
 }
 
 function refuseLanguage(path: string, readsTypeScript: boolean): void {
@@ -101,8 +101,8 @@ function refuseLanguage(path: string, readsTypeScript: boolean): void {
   if (!typeScript.includes(ending))
     throw fileError(path, `its name must end in one of ${accepted}`);
   if (readsTypeScript) return;
-  const way = 'use Node 22.18 or newer, or JavaScript with JSDoc types (.js, .mjs)';
-  throw fileError(path, `Node ${process.versions.node} does not read TypeScript; ${way}`);
+  const remedy = 'use Node 22.18 or newer, or JavaScript with JSDoc types (.js, .mjs)';
+  throw fileError(path, `Node ${process.versions.node} does not read TypeScript; ${remedy}`);
 }
 
 async function defaultExportOf(path: string): Promise<unknown> {
@@ -174,7 +174,7 @@ const rowShape = v.strictObject(
   'must be a behaviour: name, description, expectedServerBehaviour, parameters and hooks',
 );
 
-function checked(row: unknown, source: string): Behaviour {
+function checkBehaviour(row: unknown, source: string): Behaviour {
   const read = v.safeParse(rowShape, row);
   if (!read.success) throw sourceError(source, issueSentence(read.issues[0]));
   for (const [name, value] of Object.entries(read.output.parameters)) {
@@ -182,7 +182,7 @@ function checked(row: unknown, source: string): Behaviour {
     if (wrong !== undefined) throw sourceError(source, `parameters.${name} ${wrong}`);
   }
   const { parameters } = read.output;
-  const hooks = guarded(read.output.hooks, `${source}: ${read.output.name}`);
+  const hooks = guardHooks(read.output.hooks, `${source}: ${read.output.name}`);
   return { ...read.output, parameters, hooks };
 }
 
@@ -202,7 +202,7 @@ const numericHooks: readonly string[] = [
 ];
 
 /** Wraps the hooks so that an unexpected error becomes a BehaviourFileError that names the hook. */
-function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
+function guardHooks(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
   const entries = Object.entries(hooks).map(([name, hook]) => {
     const rethrow = (error: unknown): never => {
       if (isExpectedError(error)) throw error;

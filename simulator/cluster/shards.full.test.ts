@@ -54,7 +54,7 @@ async function serverOf(): Promise<FakeServer> {
 class RunInShards {
   readonly coordinator: Coordinator;
   readonly #plan: FleetPlan;
-  readonly #of: number;
+  readonly #shardCount: number;
   readonly #sent: CoordinatorMessage[] = [];
   readonly #listeners: ((message: CoordinatorMessage) => void)[] = [];
   /** Messages waiting for the coordinator, as every worker sees it. */
@@ -63,11 +63,15 @@ class RunInShards {
   /** Called before the coordinator receives a message. */
   onWorkerMessage: (shard: number, message: WorkerMessage) => void = () => undefined;
 
-  constructor(plan: FleetPlan, of: number, deploy: CoordinatorOptions['deploy'] = deploying(plan)) {
+  constructor(
+    plan: FleetPlan,
+    shardCount: number,
+    deploy: CoordinatorOptions['deploy'] = deploying(plan),
+  ) {
     this.#plan = plan;
-    this.#of = of;
+    this.#shardCount = shardCount;
     this.coordinator = new Coordinator({
-      shards: of,
+      shards: shardCount,
       plan,
       clock,
       startLeadMs: 0,
@@ -94,7 +98,7 @@ class RunInShards {
         for (const message of this.#sent) listener(message);
       },
     };
-    const plan = { ...this.#plan, shard: { index: shard, of: this.#of } };
+    const plan = { ...this.#plan, shard: { index: shard, of: this.#shardCount } };
     const describeError = (error: unknown) => ({ sentence: String(error), exitCode: 3 });
     const assignment = { plan, isTakeover, sendsEvents: this.sendsEvents };
     const run = runShard(assignment, { channel, clock, describeError });
@@ -102,7 +106,7 @@ class RunInShards {
   }
 
   outcome(): Promise<ClusterOutcome> {
-    for (let shard = 0; shard < this.#of; shard++) this.begin(shard);
+    for (let shard = 0; shard < this.#shardCount; shard++) this.begin(shard);
     return this.coordinator.outcome;
   }
 }

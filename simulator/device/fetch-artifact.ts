@@ -66,16 +66,16 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
     };
   },
   head: async (subject, fetching) => {
-    const totalBytes = await counted(subject, () => checkedSize(subject, fetching));
+    const totalBytes = await countDownload(subject, () => checkedSize(subject, fetching));
     const { log, instructions } = fetching;
     const message = 'only the first bytes were fetched, and the length checked';
     log.add('info', `${instructions.artifact.artifact_name}, ${totalBytes} bytes: ${message}`);
-    return unopened(subject, fetching);
+    return contentsByName(subject, fetching);
   },
   none: async (subject, fetching) => {
     const { log, instructions } = fetching;
     log.add('info', `${instructions.artifact.artifact_name} was not fetched, as configured`);
-    return unopened(subject, fetching);
+    return contentsByName(subject, fetching);
   },
 };
 
@@ -91,7 +91,10 @@ const TAR_MAGIC = 'ustar';
 const TAR_MAGIC_AT = 257;
 
 /** Returns the result for an artifact that was not opened: only its name is known. */
-function unopened({ device }: DeviceInRun, { instructions }: FetchContext): DownloadedArtifact {
+function contentsByName(
+  { device }: DeviceInRun,
+  { instructions }: FetchContext,
+): DownloadedArtifact {
   const { artifact_name } = instructions.artifact;
   return { provides: { ...device.provides, artifact_name }, settings: undefined };
 }
@@ -103,7 +106,7 @@ async function checkedDownload(
   subject: DeviceInRun,
   fetching: FetchContext,
 ): Promise<ArtifactContents> {
-  return counted(subject, async () => {
+  return countDownload(subject, async () => {
     for (let restarts = 0; ; restarts++) {
       try {
         return readable(await takenIn(subject, fetching));
@@ -195,7 +198,7 @@ function downloadOf(
  * Runs an action. Counts an error of the file or of its download, and throws it as an
  * UpdateFailure.
  */
-async function counted<Result>(
+async function countDownload<Result>(
   { environment }: DeviceInRun,
   callback: () => Promise<Result>,
 ): Promise<Result> {

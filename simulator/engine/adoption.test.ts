@@ -16,7 +16,7 @@ function knownDevice(): SimulatedDevice {
   return { ...deviceOf(), id: 'device-0', deployments: [], life: 'idle' };
 }
 
-function listed(status: DeploymentDevice['status'], id = 'device-0'): DeploymentDevice {
+function deploymentDevice(status: DeploymentDevice['status'], id = 'device-0'): DeploymentDevice {
   return { id, status, created: '2026-01-31T12:00:00Z', log: false };
 }
 
@@ -25,7 +25,7 @@ describe('the adoption of outcomes from a lost worker', () => {
     'gives a device the outcome %s that the server lists',
     (status) => {
       const device = knownDevice();
-      expect(adoptOutcomes([device], [listed(status)], runDeployment)).toEqual([device]);
+      expect(adoptOutcomes([device], [deploymentDevice(status)], runDeployment)).toEqual([device]);
       expect(outcomeOf(device, runDeployment)).toBe(status);
       const [deployment] = device.deployments;
       expect(deployment && expectedServerStatus(deployment)).toBe(status);
@@ -35,8 +35,8 @@ describe('the adoption of outcomes from a lost worker', () => {
 
   it('installs the artifact only on devices that finished with success', () => {
     const [updated, failed] = [knownDevice(), knownDevice()];
-    adoptOutcomes([updated], [listed('success')], runDeployment);
-    adoptOutcomes([failed], [listed('failure')], runDeployment);
+    adoptOutcomes([updated], [deploymentDevice('success')], runDeployment);
+    adoptOutcomes([failed], [deploymentDevice('failure')], runDeployment);
     expect(updated.provides.artifact_name).toBe('release-2');
     expect(failed.provides.artifact_name).not.toBe('release-2');
   });
@@ -45,7 +45,7 @@ describe('the adoption of outcomes from a lost worker', () => {
     'skips a device that the server lists as %s',
     (status) => {
       const device = knownDevice();
-      expect(adoptOutcomes([device], [listed(status)], runDeployment)).toEqual([]);
+      expect(adoptOutcomes([device], [deploymentDevice(status)], runDeployment)).toEqual([]);
       expect(device.deployments).toEqual([]);
     },
   );
@@ -53,13 +53,13 @@ describe('the adoption of outcomes from a lost worker', () => {
   it('skips a device that has begun the update itself', () => {
     const device = knownDevice();
     const deployment = beginDeployment(device, 'deployment-1', 'release-2');
-    expect(adoptOutcomes([device], [listed('success')], runDeployment)).toEqual([]);
+    expect(adoptOutcomes([device], [deploymentDevice('success')], runDeployment)).toEqual([]);
     expect(deployment.state).toBe('offered');
   });
 
   it('skips devices of other fleets, and devices whose ID is unknown', () => {
     const unknown = { ...knownDevice(), id: undefined };
-    const others = [listed('success', 'device-9'), listed('success')];
+    const others = [deploymentDevice('success', 'device-9'), deploymentDevice('success')];
     expect(adoptOutcomes([unknown], others, runDeployment)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** Records how the cohorts of a fleet return after a network outage. */
 import type { SimulatedDevice } from '../device/device.ts';
 import { type BackoffComparison, peakOf } from '../result/backoff-comparison.ts';
-import { grouped } from '../result/mergers.ts';
+import { groupRows } from '../result/mergers.ts';
 
 const SECOND_MS = 1000;
 /** Seconds that are counted individually: one day. Later requests count in the last second. */
@@ -52,7 +52,7 @@ export class BackoffWatch {
   /** Returns the comparison of the cohorts; undefined when the network has not returned. */
   comparison(): BackoffComparison | undefined {
     if (this.#returnedMs === undefined) return undefined;
-    const cohorts = grouped(this.#devices, ({ cohort }) => cohort.name);
+    const cohorts = groupRows(this.#devices, ({ cohort }) => cohort.name);
     return [...cohorts].map(([cohort, devices]) => {
       // A device that had not started before the outage is not part of the comparison.
       const begun = devices.filter(({ session }) => session !== undefined);

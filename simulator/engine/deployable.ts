@@ -64,7 +64,7 @@ async function problemOf(
   if (types.includes(deviceType)) return undefined;
   return (
     `no artifact named "${deploy}" is compatible with device type "${deviceType}"; ` +
-    `it is compatible with ${quoted(nearestOf(deviceType, types))}; choose one with --device-type`
+    `it is compatible with ${quoteNames(nearestOf(deviceType, types))}; choose one with --device-type`
   );
 }
 
@@ -72,9 +72,9 @@ function absentArtifact(deploy: string, all: Awaited<ReturnType<ManagementClient
   const names = (all ?? []).map(({ name }) => name);
   const absent = `there is no artifact named "${deploy}"`;
   if (names.length === 0) return `${absent}; the server has no artifacts: upload it first`;
-  return `${absent}; nearest names: ${quoted(nearestOf(deploy, names))}`;
+  return `${absent}; nearest names: ${quoteNames(nearestOf(deploy, names))}`;
 }
 
-function quoted(names: readonly string[]): string {
+function quoteNames(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');
 }

@@ -66,7 +66,7 @@ async function hired(responses: Responses, rounds: number) {
 }
 
 /** Lists the fleet's device as the server does, with these authentication sets. */
-function listed(status: string, sets: readonly ListedSet[]) {
+function deviceListing(status: string, sets: readonly ListedSet[]) {
   const { identity } = deviceOf();
   const auth_sets = sets.map((set) => ({ ...set, identity_data: identity, ts: when }));
   const times = { created_ts: when, updated_ts: when };
@@ -91,7 +91,7 @@ describe('the user of a fleet', () => {
       { id: 'set-1', status: 'pending', pubkey: await otherPem() },
       { id: 'set-2', status: 'pending', pubkey: pem.trim().replaceAll('\n', '\r\n') },
     ];
-    lists.pending = [listed('pending', sets)];
+    lists.pending = [deviceListing('pending', sets)];
     await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     const asked = server.requestsFor('set-auth-set-status');
     expect(asked.map(({ parameters }) => parameters)).toEqual([{ id: 'device-1', aid: 'set-2' }]);
@@ -105,7 +105,7 @@ describe('the user of a fleet', () => {
       { id: 'set-1', status: 'accepted', pubkey: await otherPem() },
       { id: 'set-2', status: 'pending', pubkey: pem },
     ];
-    lists.accepted = [listed('accepted', sets)];
+    lists.accepted = [deviceListing('accepted', sets)];
     await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(server.requestsFor('set-auth-set-status')[0]?.parameters.aid).toBe('set-2');
   });
@@ -116,7 +116,7 @@ describe('the user of a fleet', () => {
   ])('does not accept an authentication set that %s', async (_what, status) => {
     const lists: Record<string, unknown[]> = {};
     const { server, fleetUser, pem } = await hired({ 'list-devices': listsBy(lists) }, 2);
-    lists.pending = [listed('pending', [{ id: 'set-1', status, pubkey: pem }])];
+    lists.pending = [deviceListing('pending', [{ id: 'set-1', status, pubkey: pem }])];
     await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(server.requestsFor('set-auth-set-status')).toEqual([]);
   });

@@ -45,14 +45,14 @@ export interface ReconciliationSubject {
  */
 export async function reconcile(subject: ReconciliationSubject): Promise<Reconciliation> {
   const { management } = subject;
-  if (management === undefined) return unchecked(noUser);
+  if (management === undefined) return skippedReconciliation(noUser);
   try {
     return await compareRecords(subject, management);
   } catch (error) {
     if (error instanceof FleetStopped)
-      return unchecked('the run ended before the server responded');
+      return skippedReconciliation('the run ended before the server responded');
     if (!(error instanceof ClientError)) throw error;
-    return unchecked(error.message);
+    return skippedReconciliation(error.message);
   }
 }
 
@@ -114,7 +114,7 @@ class ServerTotals {
   }
 }
 
-function unchecked(reason: string): Reconciliation {
+function skippedReconciliation(reason: string): Reconciliation {
   return {
     checked: false,
     ok: false,

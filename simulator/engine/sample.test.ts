@@ -14,9 +14,11 @@ describe('the sample of a fleet', () => {
   });
 
   it('is the same for the same seed, and differs for another', () => {
-    const of = (seed: string) => [...sampleDevices({ devices: 1000, seed, checkShare: 0.02 })];
-    expect(of('x')).toEqual(of('x'));
-    expect(of('x')).not.toEqual(of('y'));
+    const sampleWith = (seed: string) => [
+      ...sampleDevices({ devices: 1000, seed, checkShare: 0.02 }),
+    ];
+    expect(sampleWith('x')).toEqual(sampleWith('x'));
+    expect(sampleWith('x')).not.toEqual(sampleWith('y'));
   });
 
   it('follows no pattern: it contains about a tenth of every tenth device', () => {

@@ -49,7 +49,7 @@ export async function reachCheck({
     return socket;
   });
   if (!error) return passedCheck(name, `${url.host} accepts connections.`);
-  return failedCheck(name, ...foundAndWayOut(error, url, sentenceOf));
+  return failedCheck(name, ...splitErrorSentence(error, url, sentenceOf));
 }
 
 /** Checks that the server's certificate is trusted and does not expire soon. */
@@ -80,7 +80,7 @@ export async function tlsCheck({
     socket.on('error', done);
     return socket;
   });
-  if (error) return failedCheck(name, ...foundAndWayOut(error, url, sentenceOf));
+  if (error) return failedCheck(name, ...splitErrorSentence(error, url, sentenceOf));
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
   const finding = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
   if (days >= EXPIRY_NEAR_DAYS) return passedCheck(name, finding);
@@ -112,7 +112,7 @@ export async function responseCheck({
   if (error || !response) {
     const check = failedCheck(
       name,
-      ...foundAndWayOut(error ?? new Error('no response'), url, sentenceOf),
+      ...splitErrorSentence(error ?? new Error('no response'), url, sentenceOf),
     );
     return { check, isAdjusted: false };
   }
@@ -150,15 +150,16 @@ export async function trustCheck(
   const file = environment.NODE_EXTRA_CA_CERTS;
   if (file === undefined || file === '')
     return passedCheck(name, 'The certificate authorities built into Node are trusted.');
-  const what = `NODE_EXTRA_CA_CERTS names ${file}`;
+  const subject = `NODE_EXTRA_CA_CERTS names ${file}`;
   const remedy = 'Set it to a PEM file with certificates, or unset it.';
   const pem = await readPlainFile(file).catch(() => undefined);
-  if (pem === undefined) return failedCheck(name, `${what}, which cannot be read.`, remedy);
+  if (pem === undefined) return failedCheck(name, `${subject}, which cannot be read.`, remedy);
   const certificates = certificatesIn(pem);
-  if (!certificates) return failedCheck(name, `${what}, which contains no certificates.`, remedy);
+  if (!certificates)
+    return failedCheck(name, `${subject}, which contains no certificates.`, remedy);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
   // Some expired certificates are normal: every operating system's own bundle has some.
-  const chainFinding = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
+  const chainFinding = `${subject}, with ${certificates.length} certificates, ${expired} of them expired.`;
   return expired < certificates.length
     ? passedCheck(name, chainFinding)
     : warningCheck(name, chainFinding, 'Renew them.');
@@ -203,17 +204,17 @@ function timedOut(): Error {
 }
 
 /** Splits the sentence about an error into the observation and the remedy. */
-function foundAndWayOut(
+function splitErrorSentence(
   error: Error,
   url: URL,
   sentenceOf: ServerCheckOptions['sentenceOf'],
-): [found: string, remedy: string] {
+): [observation: string, remedy: string] {
   const sentence = sentenceOf(error, url.host);
   const [finding = sentence, remedy = 'check --url and that the server runs'] =
     sentence.split('; ');
   const code = 'code' in error ? String(error.code) : error.message;
-  const what = finding.startsWith('internal error') ? `${url.host}: ${code}` : finding;
-  return [`${what}.`, `${capital(remedy)}.`];
+  const observation = finding.startsWith('internal error') ? `${url.host}: ${code}` : finding;
+  return [`${observation}.`, `${capital(remedy)}.`];
 }
 
 function capital(text: string): string {

@@ -20,8 +20,11 @@ export class CsvError extends Error {
   readonly line: number;
   readonly column: number;
 
-  constructor(what: string, { line, column }: { readonly line: number; readonly column: number }) {
-    super(what);
+  constructor(
+    problem: string,
+    { line, column }: { readonly line: number; readonly column: number },
+  ) {
+    super(problem);
     this.line = line;
     this.column = column;
   }

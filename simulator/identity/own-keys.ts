@@ -55,7 +55,7 @@ async function ownKey(file: string): Promise<DeviceKey> {
   if (label.startsWith('ENCRYPTED') || pem.includes('Proc-Type: 4,ENCRYPTED')) {
     return refuse('it is encrypted; decrypt it first, with openssl pkey');
   }
-  const key = parsed(pem) ?? refuse('it is damaged, or has an unknown format');
+  const key = parsePrivateKey(pem) ?? refuse('it is damaged, or has an unknown format');
   const kind = kindOf(key);
   return typeof kind === 'string' ? heldKey(kind, key) : refuse(kind.problem);
 }
@@ -70,7 +70,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-function parsed(pem: string): KeyObject | undefined {
+function parsePrivateKey(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem);
   } catch {

@@ -53,8 +53,8 @@ describe('the pool of RSA keys', () => {
     const notified: KeyProgress[] = [];
     const first = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
     expect(notified).toEqual([
-      { made: 0, of: 1 },
-      { made: 1, of: 1 },
+      { made: 0, total: 1 },
+      { made: 1, total: 1 },
     ]);
     const again = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
     expect(again.publicKeyPem).toBe(first.publicKeyPem);

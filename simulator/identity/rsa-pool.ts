@@ -16,7 +16,7 @@ import { type RsaBits, RsaMakers } from './rsa-makers.ts';
 export interface KeyProgress {
   readonly made: number;
   /** Number of keys found missing so far. */
-  readonly of: number;
+  readonly total: number;
 }
 
 export interface RsaPoolOptions {
@@ -80,7 +80,7 @@ export class RsaPool {
   #notify(more: { readonly missing: number; readonly made: number }): void {
     this.#missing += more.missing;
     this.#made += more.made;
-    this.#options.onProgress?.({ made: this.#made, of: this.#missing });
+    this.#options.onProgress?.({ made: this.#made, total: this.#missing });
   }
 
   /** Returns the stored key; undefined when the file or the folder does not exist. */
@@ -98,11 +98,11 @@ export class RsaPool {
 
   #checked(pem: string, file: string): KeyObject {
     const { bits } = this.#options;
-    const key = parsed(pem);
+    const key = parsePrivateKey(pem);
     const isOurs = key?.asymmetricKeyType === 'rsa' && modulusOf(key) === bits;
     if (key !== undefined && isOurs) return key;
-    const what = `${file} in the RSA pool is not a private RSA key of ${bits} bits`;
-    throw new IdentityError(`${what}; remove the file, and a new key is generated.`);
+    const problem = `${file} in the RSA pool is not a private RSA key of ${bits} bits`;
+    throw new IdentityError(`${problem}; remove the file, and a new key is generated.`);
   }
 
   /**
@@ -140,13 +140,13 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
 }
 
-function unusable(what: string, error: unknown): IdentityError {
+function unusable(problem: string, error: unknown): IdentityError {
   return new IdentityError(
-    `the RSA pool ${what}: ${reasonOf(error)}; use another folder for the pool.`,
+    `the RSA pool ${problem}: ${reasonOf(error)}; use another folder for the pool.`,
   );
 }
 
-function parsed(pem: string): KeyObject | undefined {
+function parsePrivateKey(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem);
   } catch {

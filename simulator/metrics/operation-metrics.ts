@@ -49,14 +49,14 @@ export class OperationMetrics {
 
   /** Returns the counts by operation. */
   counts(): OperationCount[] {
-    return this.#sorted().map(([operation, { responses, noResponses: of, ...row }]) => ({
+    return this.#sorted().map(([operation, { responses, noResponses: failures, ...row }]) => ({
       operation,
       responses: sortedCounts(responses),
-      unanswered: of.timeout + of.reset + of.refused + of.other,
-      timeouts: of.timeout,
-      resets: of.reset,
-      refusedConnections: of.refused,
-      otherErrors: of.other,
+      unanswered: failures.timeout + failures.reset + failures.refused + failures.other,
+      timeouts: failures.timeout,
+      resets: failures.reset,
+      refusedConnections: failures.refused,
+      otherErrors: failures.other,
       signatureRefusals: row.signatureRefusals,
       sentBytes: row.sentBytes,
       receivedBytes: row.receivedBytes,

@@ -26,9 +26,9 @@ export abstract class ClientError extends Error {
   readonly caller: string;
   readonly elapsedMs: number;
 
-  constructor(what: string, circumstances: ErrorContext) {
+  constructor(problem: string, circumstances: ErrorContext) {
     const { operation, caller, elapsedMs, cause } = circumstances;
-    super(`${operation}: ${printable(what, MESSAGE_MAX_CHARACTERS)}`, { cause });
+    super(`${operation}: ${printable(problem, MESSAGE_MAX_CHARACTERS)}`, { cause });
     this.operation = operation;
     this.caller = caller;
     this.elapsedMs = elapsedMs;
@@ -142,8 +142,8 @@ export class ResponseError extends ClientError {
   readonly label: string;
   readonly isTransient = false;
 
-  constructor(problem: ResponseProblem, what: string, circumstances: ErrorContext) {
-    super(what, circumstances);
+  constructor(problem: ResponseProblem, sentence: string, circumstances: ErrorContext) {
+    super(sentence, circumstances);
     this.problem = problem;
     this.label = `response/${problem}`;
   }
@@ -160,8 +160,8 @@ export class DownloadError extends ClientError {
   readonly label: string;
   readonly isTransient: boolean;
 
-  constructor(problem: DownloadProblem, what: string, circumstances: ErrorContext) {
-    super(what, circumstances);
+  constructor(problem: DownloadProblem, sentence: string, circumstances: ErrorContext) {
+    super(sentence, circumstances);
     this.problem = problem;
     this.label = `download/${problem}`;
     this.isTransient = problem === 'cut-off';

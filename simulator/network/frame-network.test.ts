@@ -14,7 +14,7 @@ import { SimulatedNetwork } from './simulated-network.ts';
 const nothing: NetworkShape = { latencyMs: 0, jitterMs: 0, lossShare: 0, bytesPerSecond: 0 };
 
 /** Returns one direction of a network, and its arrivals in milliseconds since the start. */
-function way(shape: Partial<NetworkShape>) {
+function networkWith(shape: Partial<NetworkShape>) {
   const clock = new ManualClock(noonMs);
   const arrivals: [string, number][] = [];
   let breaks = 0;
@@ -34,7 +34,7 @@ function way(shape: Partial<NetworkShape>) {
 
 describe('messages on the simulated network of a device', () => {
   it('arrive after their latency, in parallel', () => {
-    const { clock, arrivals, send } = way({ latencyMs: 300 });
+    const { clock, arrivals, send } = networkWith({ latencyMs: 300 });
     send('one');
     send('two');
     clock.advance(299);
@@ -47,7 +47,7 @@ describe('messages on the simulated network of a device', () => {
   });
 
   it('wait for their turn when bandwidth is limited', () => {
-    const { clock, arrivals, send } = way({ latencyMs: 100, bytesPerSecond: 1000 });
+    const { clock, arrivals, send } = networkWith({ latencyMs: 100, bytesPerSecond: 1000 });
     send('long', 2000);
     send('short', 500);
     clock.advance(10_000);
@@ -61,7 +61,7 @@ describe('messages on the simulated network of a device', () => {
   });
 
   it('never overtake one another, whatever the jitter', () => {
-    const { clock, arrivals, send } = way({ latencyMs: 300, jitterMs: 300 });
+    const { clock, arrivals, send } = networkWith({ latencyMs: 300, jitterMs: 300 });
     const names = Array.from({ length: 50 }, (_, at) => String(at));
     for (const name of names) send(name);
     clock.advance(600);
@@ -70,7 +70,7 @@ describe('messages on the simulated network of a device', () => {
   });
 
   it('break the connection when one is lost, at the planned share', () => {
-    const { send, breaks, clock, arrivals } = way({ lossShare: 0.2 });
+    const { send, breaks, clock, arrivals } = networkWith({ lossShare: 0.2 });
     for (let sent = 0; sent < 500; sent++) send('one');
     clock.advance(1);
     expect(breaks() + arrivals.length).toBe(500);
@@ -78,13 +78,13 @@ describe('messages on the simulated network of a device', () => {
   });
 
   it('break the connection when more are in transit than the limit', () => {
-    const { send, breaks } = way({ latencyMs: 1 });
+    const { send, breaks } = networkWith({ latencyMs: 1 });
     for (let sent = 0; sent < 1001; sent++) send('one');
     expect(breaks()).toBe(1);
   });
 
   it('never arrive once the socket is closed', () => {
-    const { clock, frames, arrivals, send } = way({ latencyMs: 10 });
+    const { clock, frames, arrivals, send } = networkWith({ latencyMs: 10 });
     send('one');
     frames.close();
     send('two');

@@ -131,6 +131,6 @@ function otherServer(
   const [, title = 'without a title'] = /<title>([^<]*)/i.exec(text) ?? [];
   const page = printable(title.trim(), WORDS_MAX_CHARACTERS);
   const isDown = gatewayErrors.includes(status);
-  const way = isDown ? 'wait until the server is up, or check --url' : otherApi;
-  return `${met} and an HTML page (${page}); ${way}`;
+  const remedy = isDown ? 'wait until the server is up, or check --url' : otherApi;
+  return `${met} and an HTML page (${page}); ${remedy}`;
 }

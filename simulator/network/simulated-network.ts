@@ -90,9 +90,12 @@ export class SimulatedNetwork {
    */
   frames(opening: number, broken: () => void) {
     const { clock, random } = this.#options;
-    const way = (name: string): FrameNetwork =>
+    const frameNetwork = (name: string): FrameNetwork =>
       new FrameNetwork({ shape: this.#shape, clock, random: random.stream(name), broken });
-    return { up: way(`frames/${opening}/up`), down: way(`frames/${opening}/down`) };
+    return {
+      up: frameNetwork(`frames/${opening}/up`),
+      down: frameNetwork(`frames/${opening}/down`),
+    };
   }
 
   async #exchange(transport: RequestSender, request: HttpRequest): Promise<HttpResponse> {

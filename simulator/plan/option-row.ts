@@ -90,7 +90,7 @@ export type ResultEntries<R extends PlanOptions> = {
 
 /** Returns the schemas of a plan file's members, by name, with the defaults. */
 export function entriesOf(rows: PlanOptions): Record<string, v.GenericSchema> {
-  return mapped(rows, ({ value, default: given, absent }) =>
+  return mapRows(rows, ({ value, default: given, absent }) =>
     v.optional(value, given?.value ?? absent),
   );
 }
@@ -100,10 +100,10 @@ export function entriesOf(rows: PlanOptions): Record<string, v.GenericSchema> {
  * because it contains only the options that it overrides.
  */
 export function overridesOf(rows: PlanOptions): Record<string, v.GenericSchema> {
-  return mapped(rows, ({ value }) => v.optional(value));
+  return mapRows(rows, ({ value }) => v.optional(value));
 }
 
-function mapped(rows: PlanOptions, schemaOf: (row: PlanOption) => v.GenericSchema) {
+function mapRows(rows: PlanOptions, schemaOf: (row: PlanOption) => v.GenericSchema) {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, schemaOf(row)]));
 }
 

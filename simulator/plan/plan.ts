@@ -196,9 +196,13 @@ function scopeProblems(plan: FleetPlan): string[] {
   });
 }
 
-function unknownName(what: string, name: string | undefined, known: readonly string[]): string[] {
+function unknownName(
+  subject: string,
+  name: string | undefined,
+  known: readonly string[],
+): string[] {
   if (name === undefined || known.includes(name)) return [];
-  return [`must name a ${what} of the run (${known.join(', ')}), not ${shown(name)}`];
+  return [`must name a ${subject} of the run (${known.join(', ')}), not ${valueText(name)}`];
 }
 
 /** Returns the names of the stages that a run of the plan can have. */
@@ -223,7 +227,7 @@ function behaviourProblems(plan: FleetPlan, knownBehaviours: KnownBehaviours): s
       ...behaviours.flatMap(({ name }) =>
         names.includes(name)
           ? []
-          : `${path}behaviour must be one of ${names.join(', ')}, not ${shown(name)}`,
+          : `${path}behaviour must be one of ${names.join(', ')}, not ${valueText(name)}`,
       ),
       ...Object.entries(behaviourParameters).flatMap(([name, changed]) => {
         const problem = knownBehaviours.parametersProblem(name, changed);
@@ -274,9 +278,9 @@ function problemSentence(issue: v.BaseIssue<unknown>): string {
   const isShown = !secretFields.has(keys[0] ?? '') && typeof issue.input !== 'object';
   const unit =
     typeof issue.input === 'number' && issue.message.includes('milliseconds') ? 'ms' : '';
-  return `${location} ${issue.message}${isShown ? `, not ${shown(issue.input)}${unit}` : ''}`;
+  return `${location} ${issue.message}${isShown ? `, not ${valueText(issue.input)}${unit}` : ''}`;
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return typeof value === 'string' ? printable(JSON.stringify(value)) : String(value);
 }

@@ -17,15 +17,15 @@ const countLabels = [
 
 /** Renders the comparison. The lines contain no control characters. */
 export function comparisonText({ verdict, rows, notes }: RunComparison): string {
-  const of = (wanted: ComparedFigure['verdict']): readonly ComparedFigure[] =>
+  const rowsWith = (wanted: ComparedFigure['verdict']): readonly ComparedFigure[] =>
     rows.filter((row) => row.verdict === wanted);
-  const counts = countLabels.map(([name, label]) => `${of(name).length} ${label}`);
+  const counts = countLabels.map(([name, label]) => `${rowsWith(name).length} ${label}`);
   const lines = [
     `Comparison of B with A: ${verdict} (${measures(rows)}: ${counts.join(', ')})`,
     ...notes.map((note) => `  note: ${note}`),
-    ...countLabels.flatMap(([name, label]) => listed(label, of(name))),
-    `No difference: ${measures(of('no difference'))}`,
-    `Not enough data: ${measures(of('not enough data'))}`,
+    ...countLabels.flatMap(([name, label]) => listRows(label, rowsWith(name))),
+    `No difference: ${measures(rowsWith('no difference'))}`,
+    `Not enough data: ${measures(rowsWith('not enough data'))}`,
   ];
   return lines.map((line) => printable(line)).join('\n');
 }
@@ -34,7 +34,7 @@ function measures({ length }: readonly ComparedFigure[]): string {
   return countText(length, 'measure');
 }
 
-function listed(word: string, rows: readonly ComparedFigure[]): readonly string[] {
+function listRows(word: string, rows: readonly ComparedFigure[]): readonly string[] {
   if (rows.length === 0) return [];
   const cells = rows.map((row) => [
     row.subject,

@@ -23,7 +23,7 @@ export function courseOf(result: FleetResult): ShownCourse {
   const { widthMs } = result.series;
   return {
     startsAt: new Date(span.startMs).toISOString(),
-    endSeconds: rounded((span.endMs - span.startMs) / SECOND_MS),
+    endSeconds: roundValue((span.endMs - span.startMs) / SECOND_MS),
     hint: `Each point covers ${widthMs / SECOND_MS} s.`,
     charts: [...seriesCharts(result, span), ...updatedChart(result, span), ...backoffChart(result)],
     marks: [...stageMarks(result, span), ...incidentMarks(result)],
@@ -44,10 +44,10 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
   const { widthMs } = series;
   const rows = series.rows.filter(({ startMs }) => startMs + widthMs > span.startMs);
   const seconds = rows.map(({ startMs }) => secondsIn(span, startMs));
-  const over = (of: (row: CourseRow) => number | null): ShownLine['values'] =>
+  const valuesOf = (figureOf: (row: CourseRow) => number | null): ShownLine['values'] =>
     rows.map((row) => {
-      const value = of(row);
-      return value === null ? null : rounded(value);
+      const value = figureOf(row);
+      return value === null ? null : roundValue(value);
     });
   const perSecond = (count: number): number => (count * SECOND_MS) / widthMs;
   const bytes = (count?: number): number | null => (count === undefined ? null : perSecond(count));
@@ -60,8 +60,8 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       unit: '/s',
       seconds,
       lines: [
-        { name: 'requests', tone: 'info', values: over((row) => perSecond(row.requests)) },
-        { name: 'errors', tone: 'negative', values: over((row) => perSecond(row.errors)) },
+        { name: 'requests', tone: 'info', values: valuesOf((row) => perSecond(row.requests)) },
+        { name: 'errors', tone: 'negative', values: valuesOf((row) => perSecond(row.errors)) },
       ],
     },
     {
@@ -70,8 +70,8 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       unit: ' ms',
       seconds,
       lines: [
-        { name: 'p50', tone: 'info', values: over((row) => answered(row, row.p50Ms)) },
-        { name: 'p99', tone: 'negative', values: over((row) => answered(row, row.p99Ms)) },
+        { name: 'p50', tone: 'info', values: valuesOf((row) => answered(row, row.p50Ms)) },
+        { name: 'p99', tone: 'negative', values: valuesOf((row) => answered(row, row.p99Ms)) },
       ],
     },
     ...(rows.some(({ receivedBytes }) => receivedBytes !== undefined)
@@ -82,11 +82,11 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
             unit: ' B/s',
             seconds,
             lines: [
-              { name: 'sent', tone: 'info', values: over((row) => bytes(row.sentBytes)) },
+              { name: 'sent', tone: 'info', values: valuesOf((row) => bytes(row.sentBytes)) },
               {
                 name: 'received',
                 tone: 'positive',
-                values: over((row) => bytes(row.receivedBytes)),
+                values: valuesOf((row) => bytes(row.receivedBytes)),
               },
             ],
           } as const,
@@ -98,7 +98,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       unit: '',
       seconds,
       lines: stateLines.map(([name, tone, isDashed]) => {
-        const values = over((row) => row.devices[name]);
+        const values = valuesOf((row) => row.devices[name]);
         return { name: stateText(name), tone, isDashed, hasSteps: true, values };
       }),
     },
@@ -141,7 +141,7 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
           name: 'updated',
           tone: 'positive',
           hasSteps: true,
-          values: points.map(({ updated }) => rounded((100 * updated) / devices)),
+          values: points.map(({ updated }) => roundValue((100 * updated) / devices)),
         },
       ],
     },
@@ -194,7 +194,7 @@ function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
     return { name, kind: 'incident', from, to: from + lengthMs / SECOND_MS };
   });
   const losses = (spread?.takeovers ?? []).map(({ shard, afterMs }): ShownMark => {
-    const from = rounded(afterMs / SECOND_MS);
+    const from = roundValue(afterMs / SECOND_MS);
     return { name: `worker of shard ${shard} lost`, kind: 'incident', from, to: from };
   });
   return [...planned, ...losses];
@@ -205,13 +205,13 @@ const outages: ReadonlySet<string> = new Set(['power-cut', 'backoff-comparison']
 const OUTAGE_DEFAULT_MS = 10_000;
 
 function secondsIn({ startMs }: Span, atMs: number): number {
-  return Math.max(0, rounded((atMs - startMs) / SECOND_MS));
+  return Math.max(0, roundValue((atMs - startMs) / SECOND_MS));
 }
 
 /**
  * Rounds a value to five digits, because further digits are invisible and would double the page's
  * size.
  */
-function rounded(value: number): number {
+function roundValue(value: number): number {
   return Number(value.toPrecision(5));
 }

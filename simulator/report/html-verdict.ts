@@ -37,7 +37,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const named = findings.filter(({ state, isRequirement }) => !isRequirement || state === 'failed');
   const reason = [
     ...named.map(({ state, sentence }): VerdictReason => {
-      return { tone: tones[state], text: shortened(sentence) };
+      return { tone: tones[state], text: shortenSentence(sentence) };
     }),
     ...metLine(findings),
   ];
@@ -55,7 +55,7 @@ function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
   ];
 }
 
-function shortened(sentence: string): string {
+function shortenSentence(sentence: string): string {
   if (sentence.length <= SENTENCE_MAX_CHARACTERS) return sentence;
   return `${sentence.slice(0, SENTENCE_MAX_CHARACTERS)} …`;
 }

@@ -96,9 +96,9 @@ describe('the Prometheus metrics of a run', () => {
         { ...violation, requirement: 'errors.body-is-error' },
       ),
     );
-    const of = (requirement: string) =>
+    const samplesOf = (requirement: string) =>
       sampleOf(families, 'fleetbed_violations_total', { requirement, operation: poll.operation });
-    expect([of('next.v2-id'), of('errors.body-is-error')]).toEqual([2, 1]);
+    expect([samplesOf('next.v2-id'), samplesOf('errors.body-is-error')]).toEqual([2, 1]);
   });
 
   it('count unanswered exchanges by cause, without a duration', async () => {

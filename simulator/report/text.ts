@@ -63,7 +63,7 @@ function invalidLines({ generator }: FleetResult): string[] {
 }
 
 function machineLines(machines: NonNullable<FleetResult['machines']>): string[] {
-  return shortened(machines.map((machine) => `  ${machineLine(machine)}`));
+  return shortenLines(machines.map((machine) => `  ${machineLine(machine)}`));
 }
 
 /**
@@ -112,10 +112,10 @@ function spreadLines(result: FleetResult): string[][] {
   ];
   if (rows.length === 0) return [];
   const heading = `Shards: ${shards.length} with a result`;
-  if (missingDeviceMs === undefined) return [[heading, ...shortened(rows)]];
+  if (missingDeviceMs === undefined) return [[heading, ...shortenLines(rows)]];
   const share = missingShardShare(result);
   const missing = `  MISSING: ${(100 * share).toFixed(1)}% of the run was not measured`;
-  return [[heading, ...shortened(rows), missing]];
+  return [[heading, ...shortenLines(rows), missing]];
 }
 
 function keptText(kept: RestartedShard['kept']): string {
@@ -188,7 +188,7 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
   const reports = `${countText(reconciliation.lostReports, 'report')} lost, ${reconciliation.duplicateReports} doubled`;
   return [
     `Reconciliation: ${countText(differencesIn(reconciliation), 'difference')}, ${reports}${partly}`,
-    ...shortened([...rows, ...statisticsLines(reconciliation.statistics)]),
+    ...shortenLines([...rows, ...statisticsLines(reconciliation.statistics)]),
   ];
 }
 
@@ -291,15 +291,15 @@ function responseLines({ operations }: FleetResult): string[] {
  */
 function noResponseTexts(count: FleetResult['operations'][number]): string[] {
   const { unanswered, timeouts, resets, refusedConnections, signatureRefusals } = count;
-  const causes = named({ timeouts, resets, 'refused connections': refusedConnections });
+  const causes = nonZeroCounts({ timeouts, resets, 'refused connections': refusedConnections });
   const why = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
   return [
-    ...named({ 'signature refused': signatureRefusals }),
-    ...named({ unanswered }).map((parts) => parts + why),
+    ...nonZeroCounts({ 'signature refused': signatureRefusals }),
+    ...nonZeroCounts({ unanswered }).map((parts) => parts + why),
   ];
 }
 
-function named(counts: Readonly<Record<string, number>>): string[] {
+function nonZeroCounts(counts: Readonly<Record<string, number>>): string[] {
   return Object.entries(counts).flatMap(([name, count]) => (count > 0 ? `${name} ${count}` : []));
 }
 
@@ -316,7 +316,7 @@ function errorLines(result: FleetResult): string[] {
 
 function causeLines(causes: FleetResult['errors']): string[] {
   const rows = causes.map(({ operation, cause, count }) => [operation, cause, String(count)]);
-  return shortened(columns(rows));
+  return shortenLines(columns(rows));
 }
 
 /**
@@ -329,7 +329,7 @@ export function errorText({ operations }: FleetResult): string {
   return `${errors} of ${countText(exchanges, 'request')} (without a response, or with 5xx)`;
 }
 
-function shortened(lines: readonly string[]): string[] {
+function shortenLines(lines: readonly string[]): string[] {
   if (lines.length <= ROWS_MAX) return [...lines];
   return [...lines.slice(0, ROWS_MAX), `  and ${lines.length - ROWS_MAX} more`];
 }

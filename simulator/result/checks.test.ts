@@ -140,11 +140,14 @@ describe('the checks of a sample', () => {
   it('are shown during the run, merged over several processes', () => {
     const violated = (...seconds: number[]) => metricsOf(0, seconds).violated();
     expect([violated(0, 1), violated(0, 3)]).toEqual([[], ['violated']]);
-    const of = (names: readonly string[]) => ({ ...sampleProgress, violated: names });
+    const progressWith = (names: readonly string[]) => ({ ...sampleProgress, violated: names });
     const measured = { together: new MergedFigures([]), lastFigures: [] };
-    const merged = mergeProgress([of(['a']), of(['b', 'a']), sampleProgress], measured);
+    const merged = mergeProgress(
+      [progressWith(['a']), progressWith(['b', 'a']), sampleProgress],
+      measured,
+    );
     expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, VIOLATED a b$/);
-    expect(progressLine(of([]))).not.toContain('VIOLATED');
+    expect(progressLine(progressWith([]))).not.toContain('VIOLATED');
     expect(mergeProgress([sampleProgress, sampleProgress], measured)).not.toHaveProperty(
       'violated',
     );

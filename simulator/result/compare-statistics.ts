@@ -63,7 +63,7 @@ export function rankTest(first: CountedSample, second: CountedSample): RankTest 
   let wins = 0;
   let ties = 0;
   let below = 0;
-  for (const [firstCount, secondCount] of aligned(first, second)) {
+  for (const [firstCount, secondCount] of alignSamples(first, second)) {
     wins += secondCount * (below + firstCount / 2);
     ties += (firstCount + secondCount) ** 3 - (firstCount + secondCount);
     below += firstCount;
@@ -77,15 +77,15 @@ export function rankTest(first: CountedSample, second: CountedSample): RankTest 
 /** A number of events, and the total of which it is a part. */
 export interface Proportion {
   readonly count: number;
-  readonly of: number;
+  readonly total: number;
 }
 
 /** Returns how far the second proportion exceeds the first, in standard deviations. */
 export function proportionTest(first: Proportion, second: Proportion): number {
-  const pooled = (first.count + second.count) / (first.of + second.of);
-  const variance = pooled * (1 - pooled) * (1 / first.of + 1 / second.of);
+  const pooled = (first.count + second.count) / (first.total + second.total);
+  const variance = pooled * (1 - pooled) * (1 / first.total + 1 / second.total);
   if (!(variance > 0)) return 0;
-  return (second.count / second.of - first.count / first.of) / Math.sqrt(variance);
+  return (second.count / second.total - first.count / first.total) / Math.sqrt(variance);
 }
 
 /**
@@ -104,7 +104,7 @@ function atRank(sample: CountedSample, rank: number): number {
 }
 
 /** Returns the counts of each value in both samples, in ascending order of values. */
-function aligned(
+function alignSamples(
   first: CountedSample,
   second: CountedSample,
 ): (readonly [ours: number, theirs: number])[] {

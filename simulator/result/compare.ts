@@ -197,7 +197,7 @@ function errorRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
   return both.map(({ operation: subject }) => {
     const [first, second] = [before, after].map(({ operations }) => {
       const { errors, exchanges } = countsOf(operations, [subject]);
-      return { count: errors, of: exchanges };
+      return { count: errors, total: exchanges };
     }) as [Proportion, Proportion];
     return shareRow({ subject, measure: 'errors', worse: 'more' }, first, second);
   });
@@ -205,14 +205,14 @@ function errorRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
 
 function successRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
   const [first, second] = [before, after].map(({ deviceCounts: { done, failed } }) => {
-    return { count: done, of: done + failed };
+    return { count: done, total: done + failed };
   }) as [Proportion, Proportion];
-  if (first.of === 0 || second.of === 0) return [];
+  if (first.total === 0 || second.total === 0) return [];
   return [shareRow({ subject: 'updates', measure: 'success', worse: 'less' }, first, second)];
 }
 
 function shareRow(
-  what: {
+  figure: {
     readonly subject: string;
     readonly measure: 'errors' | 'success';
     readonly worse: 'more' | 'less';
@@ -220,12 +220,12 @@ function shareRow(
   first: Proportion,
   second: Proportion,
 ): UndirectedRow {
-  const { subject, measure, worse } = what;
-  const shareOf = ({ count, of }: Proportion): number => (of === 0 ? 0 : count / of);
+  const { subject, measure, worse } = figure;
+  const shareOf = ({ count, total }: Proportion): number => (total === 0 ? 0 : count / total);
   const row = { subject, measure, before: shareOf(first), after: shareOf(second) };
-  const fewest = Math.min(first.of, second.of);
+  const fewest = Math.min(first.total, second.total);
   if (fewest < PROPORTION_MIN) return tooFew(row, fewest);
-  const reason = `${first.count} of ${first.of} before, ${second.count} of ${second.of} after`;
+  const reason = `${first.count} of ${first.total} before, ${second.count} of ${second.total} after`;
   const z = proportionTest(first, second);
   if (Math.abs(z) < Z_MIN || Math.abs(row.after - row.before) < SHARE_SHIFT_MIN) {
     return { ...row, verdict: 'no difference', reason };
@@ -257,13 +257,13 @@ function invalidNotes(before: FleetResult, after: FleetResult): string[] {
 }
 
 function range({ low, high }: { readonly low: number; readonly high: number }): string {
-  return `${rounded(low)} to ${rounded(high)} ms`;
+  return `${roundedText(low)} to ${roundedText(high)} ms`;
 }
 
 function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-function rounded(value: number): string {
+function roundedText(value: number): string {
   return String(Number(value.toPrecision(3)));
 }

@@ -39,7 +39,7 @@ export function encodedCounts(counts: Int32Histogram): string {
  * @throws HistogramError when the text is not a histogram of this range and precision
  */
 export function decodedCounts(text: string): Int32Histogram {
-  const plain = inflated(Buffer.from(text, 'base64'));
+  const plain = inflateHistogram(Buffer.from(text, 'base64'));
   const isOurs =
     plain.length >= PLAIN_HEAD_BYTES &&
     plain.readUInt32BE(0) === COOKIES.plain &&
@@ -51,7 +51,7 @@ export function decodedCounts(text: string): Int32Histogram {
   return filledCounts(plain.subarray(PLAIN_HEAD_BYTES));
 }
 
-function inflated(bytes: Buffer): Buffer {
+function inflateHistogram(bytes: Buffer): Buffer {
   if (bytes.length < COMPRESSED_HEAD_BYTES || bytes.readUInt32BE(0) !== COOKIES.compressed) {
     throw new HistogramError('a histogram is not in the compressed V2 encoding');
   }

@@ -7,7 +7,7 @@ import { DurationHistogram } from './histograms.ts';
 
 const LONGEST_MS = 2 ** 41 / 1000;
 
-function of(durationsMs: readonly number[]): DurationHistogram {
+function histogramOf(durationsMs: readonly number[]): DurationHistogram {
   const histogram = DurationHistogram.empty();
   for (const durationMs of durationsMs) histogram.record(durationMs);
   return histogram;
@@ -25,7 +25,7 @@ describe('a histogram of durations', () => {
   it('contains the same values as a histogram of the library', () => {
     fc.assert(
       fc.property(durations, (durationsMs) => {
-        const ours = decodeFromCompressedBase64(of(durationsMs).figures().histogram);
+        const ours = decodeFromCompressedBase64(histogramOf(durationsMs).figures().histogram);
         const library = build({
           highestTrackableValue: 2 ** 41,
           numberOfSignificantValueDigits: 3,
@@ -45,7 +45,7 @@ describe('a histogram of durations', () => {
   it('is unchanged after it was written and read', () => {
     fc.assert(
       fc.property(durations, (durationsMs) => {
-        const figures = of(durationsMs).figures();
+        const figures = histogramOf(durationsMs).figures();
         expect(DurationHistogram.of(figures).figures()).toEqual(figures);
       }),
       { seed: 2, numRuns: 40 },
@@ -55,7 +55,7 @@ describe('a histogram of durations', () => {
   it('is exact to a thousandth, and its maximum is exact', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.1, max: 1e9, noNaN: true }), (ms) => {
-        const { p50Ms, maxMs } = of([ms]).figures();
+        const { p50Ms, maxMs } = histogramOf([ms]).figures();
         expect(Math.abs(p50Ms - ms)).toBeLessThanOrEqual(ms / 1000 + 0.001);
         expect(maxMs).toBeCloseTo(ms, 2);
       }),
@@ -64,16 +64,20 @@ describe('a histogram of durations', () => {
   });
 
   it('returns zeros while it is empty', () => {
-    expect(of([]).figures()).toMatchObject({ count: 0, p50Ms: 0, p999Ms: 0, maxMs: 0 });
-    expect(of([]).buckets()).toEqual([]);
+    expect(histogramOf([]).figures()).toMatchObject({ count: 0, p50Ms: 0, p999Ms: 0, maxMs: 0 });
+    expect(histogramOf([]).buckets()).toEqual([]);
   });
 
   it('limits durations that are too long or negative', () => {
-    expect(of([1e15, -5]).figures()).toMatchObject({ count: 2, p50Ms: 0, maxMs: LONGEST_MS });
+    expect(histogramOf([1e15, -5]).figures()).toMatchObject({
+      count: 2,
+      p50Ms: 0,
+      maxMs: LONGEST_MS,
+    });
   });
 
   it('returns its buckets in order, with all recorded values', () => {
-    expect(of([3, 1, 1, 2]).buckets()).toEqual([
+    expect(histogramOf([3, 1, 1, 2]).buckets()).toEqual([
       [1, 2],
       [2, 1],
       [3.001, 1],
@@ -83,7 +87,7 @@ describe('a histogram of durations', () => {
 
 /** Returns the text of a histogram with a forged header. */
 function forged(change: (plain: Buffer) => void, payload: readonly number[] = []): string {
-  const bytes = Buffer.from(of([1, 2]).figures().histogram, 'base64');
+  const bytes = Buffer.from(histogramOf([1, 2]).figures().histogram, 'base64');
   const plain = Buffer.alloc(40);
   plain.writeUInt32BE(0x1c849313, 0);
   plain.writeUInt32BE(3, 12);
@@ -107,7 +111,7 @@ describe('a text that is not a valid histogram', () => {
     ['is empty', ''],
     ['is no base64', '%%%'],
     ['is not compressed', Buffer.alloc(64).toString('base64')],
-    ['is cut short', of([1, 2, 3]).figures().histogram.slice(0, 20)],
+    ['is cut short', histogramOf([1, 2, 3]).figures().histogram.slice(0, 20)],
     [
       'has another precision',
       encodeIntoCompressedBase64(build({ numberOfSignificantValueDigits: 2 })),

@@ -27,7 +27,7 @@ export function mergedChecks(
   run: RatedRun,
 ): Checks | undefined {
   const [first, ...otherParts] = parts.flatMap((part) => part ?? []);
-  return first && ratedChecks(otherParts.reduce(added, first), run);
+  return first && ratedChecks(otherParts.reduce(addChecks, first), run);
 }
 
 /** Returns the checks with the fleet's request rates, and with stages in chronological order. */
@@ -92,7 +92,7 @@ export function violationsByInterval(violations: ViolationIntervals): ViolationI
   }
 }
 
-function added(one: Checks, other: Checks): Checks {
+function addChecks(one: Checks, other: Checks): Checks {
   const rowsOfOther = new Map(other.requirements.map((row) => [row.requirement, row]));
   const requirementsOfOne = new Set(one.requirements.map(({ requirement }) => requirement));
   return {

@@ -19,8 +19,8 @@ import {
   first,
   highest,
   joinTexts,
-  listed,
   lowest,
+  mergeLists,
   rows,
   sum,
 } from './mergers.ts';
@@ -59,7 +59,7 @@ export function mergeResults(
   checkSamePlan(first, results);
   checkApart(results);
   try {
-    return merged(first, results, lastFigures);
+    return mergeOnto(first, results, lastFigures);
   } catch (error) {
     if (!(error instanceof HistogramError)) throw error;
     throw new MergeError(`a result is damaged: ${error.message}`, { cause: error });
@@ -77,7 +77,7 @@ const mergeReconciliation = fields<Reconciliation>({
   withoutArtifact: sum,
   lostReports: sum,
   duplicateReports: sum,
-  differences: listed((one, other) => one.deviceIndex - other.deviceIndex, DIFFERENCES_MAX),
+  differences: mergeLists((one, other) => one.deviceIndex - other.deviceIndex, DIFFERENCES_MAX),
   statistics: rows(
     (row) => JSON.stringify(row),
     ([one]) => one,
@@ -116,10 +116,14 @@ const mergedSections = fields<Sections>({
   series: mergedSeries,
   sharedKeys: mergedSharedKeys,
   backoffComparison: mergedBackoffComparisons,
-  spread: fields<ShardSpread>({ takeovers: listed(), lost: listed(), missingDeviceMs: sum }),
+  spread: fields<ShardSpread>({
+    takeovers: mergeLists(),
+    lost: mergeLists(),
+    missingDeviceMs: sum,
+  }),
 });
 
-function merged(
+function mergeOnto(
   one: FleetResult,
   results: readonly FleetResult[],
   lastFigures: readonly ShardFigures[],

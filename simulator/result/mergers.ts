@@ -62,7 +62,10 @@ function areSome<T>(values: readonly T[]): values is PartValues<T> {
 type RowComparator<Row> = (one: Row, other: Row) => number;
 
 /** Returns a merger that concatenates lists, sorts the rows and keeps at most `max` of them. */
-export function listed<Row>(order: RowComparator<Row> = () => 0, max = Number.POSITIVE_INFINITY) {
+export function mergeLists<Row>(
+  order: RowComparator<Row> = () => 0,
+  max = Number.POSITIVE_INFINITY,
+) {
   return (parts: readonly (readonly Row[])[]): Row[] => parts.flat().sort(order).slice(0, max);
 }
 
@@ -76,11 +79,11 @@ export function rows<Row>(
   order: RowComparator<Row> = (one, other) => (keyOf(one) < keyOf(other) ? -1 : 1),
 ) {
   return (parts: readonly (readonly Row[])[]): Row[] =>
-    [...grouped(parts.flat(), keyOf).values()].map(merger).sort(order);
+    [...groupRows(parts.flat(), keyOf).values()].map(merger).sort(order);
 }
 
 /** Groups rows by name, in order of first appearance. */
-export function grouped<Row>(
+export function groupRows<Row>(
   all: readonly Row[],
   nameOf: (row: Row) => string,
 ): ReadonlyMap<string, PartValues<Row>> {

@@ -45,9 +45,9 @@ function pathOf(path: string, name: string, isList: boolean): string {
 }
 
 function clause(path: string, one: unknown, other: unknown): string {
-  return `${path} is ${shown(one)} in one and ${shown(other)} in the other`;
+  return `${path} is ${valueText(one)} in one and ${valueText(other)} in the other`;
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   return value === undefined ? 'absent' : printable(JSON.stringify(value), SHOWN_MAX_CHARACTERS);
 }

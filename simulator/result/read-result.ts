@@ -28,7 +28,7 @@ const anyFigures = v.object({ count: v.number(), maxMs: v.number(), histogram: v
  * @throws ResultError with the reason
  */
 export function readFleetResult(json: string): FleetResult {
-  const value = parsed(json);
+  const value = parseJson(json);
   const named = v.safeParse(anyReport, value);
   if (!named.success) throw new ResultError('is not a result of fleetbed simulate');
   const { schema } = named.output;
@@ -42,7 +42,7 @@ export function readFleetResult(json: string): FleetResult {
   return result.output;
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {

@@ -40,7 +40,7 @@ export function thresholdVerdicts(
 function latenessText({ subject, scope }: Threshold, { lateness }: Measures): string {
   if (subject.kind !== 'percentile' || lateness === undefined) return '';
   const part = isWholeRun(scope) ? '' : ' over the whole run';
-  const ms = rounded(lateness().percentileMs(subject.percent));
+  const ms = roundedText(lateness().percentileMs(subject.percent));
   return `, of which up to ${ms} ms is the lateness of the load generator${part}`;
 }
 
@@ -81,28 +81,32 @@ function observation(threshold: Threshold, measures: Measures): ThresholdObserva
   switch (subject.kind) {
     case 'updated': {
       const updates = measures.updates();
-      return shared(updates.updatedWithin(subject.withinMs), updates.devices, 'devices');
+      return shareObservation(updates.updatedWithin(subject.withinMs), updates.devices, 'devices');
     }
     case 'percentile': {
       const durations = exchanges.durations(subject.operations);
       if (durations.count === 0) return nothing('no request was answered');
       const { percent } = subject;
       const value = percent === 100 ? durations.maxMs : durations.percentileMs(percent);
-      return { value, observed: `${rounded(value)} ms over ${durations.count} requests` };
+      return { value, observed: `${roundedText(value)} ms over ${durations.count} requests` };
     }
     case 'errors': {
-      const { exchanges: of, errors } = exchanges.counts(subject.operations);
-      if (subject.unit === 'share') return shared(errors, of, 'requests');
-      return { value: errors, observed: `${errors} of ${of} requests` };
+      const { exchanges: total, errors } = exchanges.counts(subject.operations);
+      if (subject.unit === 'share') return shareObservation(errors, total, 'requests');
+      return { value: errors, observed: `${errors} of ${total} requests` };
     }
     case 'rate': {
       const { elapsedMs } = exchanges;
       if (elapsedMs <= 0) return nothing('no time has passed');
       const value = (exchanges.counts(subject.operations).exchanges * 1000) / elapsedMs;
-      return { value, observed: `${rounded(value)}/s` };
+      return { value, observed: `${roundedText(value)}/s` };
     }
     case 'success':
-      return shared(measures.updates().updated, finishedCount(measures), 'finished updates');
+      return shareObservation(
+        measures.updates().updated,
+        finishedCount(measures),
+        'finished updates',
+      );
     case 'reports': {
       const value = measures.reports(subject.outcome);
       if (value === undefined) return nothing('server and fleet were not reconciled');
@@ -143,11 +147,11 @@ function isMet({ comparator, limit }: Threshold, value: number): boolean {
   return compare[comparator](value, limit);
 }
 
-function shared(count: number, of: number, what: string): ThresholdObservation {
-  if (of === 0) return nothing(`there were no ${what}`);
+function shareObservation(count: number, total: number, unit: string): ThresholdObservation {
+  if (total === 0) return nothing(`there were no ${unit}`);
   return {
-    value: count / of,
-    observed: `${rounded((count * 100) / of)}% (${count} of ${of} ${what})`,
+    value: count / total,
+    observed: `${roundedText((count * 100) / total)}% (${count} of ${total} ${unit})`,
   };
 }
 
@@ -155,6 +159,6 @@ function nothing(reason: string): ThresholdObservation {
   return { value: undefined, observed: printable(reason) };
 }
 
-function rounded(value: number): string {
+function roundedText(value: number): string {
   return String(Number(value.toPrecision(4)));
 }

@@ -43,7 +43,7 @@ function announced(index: number) {
 }
 
 /** A device as a server lists it. */
-function listed(id: string, index: number, pubkey: string) {
+function deviceListing(id: string, index: number, pubkey: string) {
   const identity_data = identityData(random, index, 'FB');
   const set = { id: `set-${id}`, identity_data, pubkey, status: 'pending', ts: when };
   const times = { created_ts: when, updated_ts: when };
@@ -143,8 +143,8 @@ describe('a cleanup of the server', () => {
   });
 
   it('finds a device that was killed before it received its ID, by identity and key', async () => {
-    const mine = listed('id-7', 0, pemOf(0));
-    const borrowed = listed('id-8', 1, pemOf(9));
+    const mine = deviceListing('id-7', 0, pemOf(0));
+    const borrowed = deviceListing('id-8', 1, pemOf(9));
     const { server, left } = await serverWith(['id-7', 'id-8'], {
       'list-devices': ({ query }) => ({
         status: 200,

@@ -40,7 +40,7 @@ export interface FleetCleanupOptions {
   /** Interrupts the cleanup; a later cleanup continues it. */
   readonly signal: AbortSignal;
   /** Called with the number of devices handled so far and the total. */
-  readonly onProgress?: (done: number, of: number) => void;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface FleetCleanupResult {
@@ -257,13 +257,14 @@ class Cleanup {
   }
 
   /** Runs a removal. If it fails, records the reason so that the cleanup can continue. */
-  async #noting(what: string, callback: () => Promise<void>): Promise<void> {
+  async #noting(action: string, callback: () => Promise<void>): Promise<void> {
     try {
       if (this.#options.signal.aborted) throw new FleetStopped();
       await callback();
     } catch (error) {
-      if (error instanceof FleetStopped) this.#stayed.push(`${what}: the cleanup was interrupted`);
-      else if (error instanceof ClientError) this.#stayed.push(`${what}: ${error.message}`);
+      if (error instanceof FleetStopped)
+        this.#stayed.push(`${action}: the cleanup was interrupted`);
+      else if (error instanceof ClientError) this.#stayed.push(`${action}: ${error.message}`);
       else throw error;
     }
   }

@@ -202,9 +202,9 @@ describe('a state folder unsuitable for the run', () => {
   it('is refused when the fleet had another number of processes', () => {
     stateOf(devicesOf(1), { shard: { index: 0, of: 2 } }).close();
     open.splice(0);
-    const way = 'use the same number as before, or another folder.';
+    const remedy = 'use the same number as before, or another folder.';
     expect(() => stateOf(devicesOf(2))).toThrow(
-      `the state folder ${folder} belongs to a fleet in 2 shards, not in one process; ${way}`,
+      `the state folder ${folder} belongs to a fleet in 2 shards, not in one process; ${remedy}`,
     );
     expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 3 } })).toThrow(
       'belongs to a fleet in 2 shards, not in 3 shards',

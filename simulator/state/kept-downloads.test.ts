@@ -20,7 +20,11 @@ function inProgress(index = 0) {
 }
 
 /** Stores a piece of this many bytes for a device, like a simulator that then ends. */
-function kept(subject: ReturnType<typeof inProgress>, bytes: number, keptMaxBytes?: number) {
+function keepDownload(
+  subject: ReturnType<typeof inProgress>,
+  bytes: number,
+  keptMaxBytes?: number,
+) {
   const downloads = new DownloadFolder(folder, [subject.device], keptMaxBytes);
   const file = downloads.open(subject.device, subject.deployment);
   file.append(Buffer.alloc(bytes, 7), progress);
@@ -39,7 +43,7 @@ async function reopened({ device, deployment }: ReturnType<typeof inProgress>) {
 describe('downloads that outlive their simulator', () => {
   it('resume after the last byte written, even after a partial write', async () => {
     const subject = inProgress();
-    kept(subject, 3000);
+    keepDownload(subject, 3000);
     expect(await reopened(subject)).toEqual({
       progress: { ...progress, receivedBytes: 3000 },
       bytes: Buffer.alloc(3000, 7),
@@ -69,7 +73,7 @@ describe('downloads that outlive their simulator', () => {
     expect(readdirSync(folder)).toEqual(['0']);
     downloads.forget(first.device);
     expect(readdirSync(folder)).toEqual([]);
-    kept(second, 3000);
+    keepDownload(second, 3000);
     second.deployment.state = 'aborted';
     new DownloadFolder(folder, [second.device]);
     expect(readdirSync(folder)).toEqual([]);

@@ -57,7 +57,7 @@ export class DownloadFolder implements PartialDownloads {
     this.#folder = folder;
     this.#leftBytes = keptMaxBytes;
     const inProgress = new Set(devices.filter(isInProgress).map(({ index }) => String(index)));
-    guarded(`cannot use ${folder}`, () => {
+    rethrowAsFileError(`cannot use ${folder}`, () => {
       mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
       for (const name of readdirSync(folder)) {
         if (inProgress.has(name)) this.#grow(Number(name), statSync(join(folder, name)).size);
@@ -84,7 +84,7 @@ export class DownloadFolder implements PartialDownloads {
     const size = this.#sizes.get(index);
     if (size === undefined) return;
     const path = join(this.#folder, String(index));
-    guarded(`cannot remove ${path}`, () => rmSync(path, { force: true }));
+    rethrowAsFileError(`cannot remove ${path}`, () => rmSync(path, { force: true }));
     this.#sizes.delete(index);
     this.#leftBytes += size;
   }
@@ -132,7 +132,7 @@ class OpenDownload implements PartialDownload {
   append(chunk: Buffer, { totalBytes, validator }: DownloadProgress): void {
     if (this.#isOver) return;
     const { path, deploymentId, earlierPart, makeRoom, giveUp } = this.#options;
-    guarded(`cannot write ${path}`, () => {
+    rethrowAsFileError(`cannot write ${path}`, () => {
       const isNew = this.#file === undefined && earlierPart === undefined;
       const head = isNew ? `${JSON.stringify({ deploymentId, totalBytes, validator })}\n` : '';
       if (!makeRoom(Buffer.byteLength(head) + chunk.length)) {
@@ -161,7 +161,7 @@ function isInProgress({ deployments }: SimulatedDevice): boolean {
 
 /** Returns the header of a stored download; undefined when the header is truncated or invalid. */
 function headOf(path: string): Head | undefined {
-  const { first, sizeBytes } = guarded(`cannot read ${path}`, () => firstOf(path));
+  const { first, sizeBytes } = rethrowAsFileError(`cannot read ${path}`, () => firstOf(path));
   const startsAt = first.indexOf('\n') + 1;
   const read = v.safeParse(headTextShape, first.toString('utf8', 0, startsAt));
   if (!read.success) return undefined;
@@ -188,10 +188,10 @@ function writeAll(file: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
 }
 
-function guarded<Result>(what: string, callback: () => Result): Result {
+function rethrowAsFileError<Result>(action: string, callback: () => Result): Result {
   try {
     return callback();
   } catch (error) {
-    throw fileError(what, error);
+    throw fileError(action, error);
   }
 }

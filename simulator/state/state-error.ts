@@ -7,8 +7,8 @@ export class FleetStateError extends Error {
 }
 
 /** Returns the error for a file that cannot be accessed. */
-export function fileError(what: string, error: unknown): FleetStateError {
+export function fileError(action: string, error: unknown): FleetStateError {
   return error instanceof FleetStateError
     ? error
-    : new FleetStateError(`${what}: ${reasonOf(error)}; use another path.`, { cause: error });
+    : new FleetStateError(`${action}: ${reasonOf(error)}; use another path.`, { cause: error });
 }

@@ -27,19 +27,19 @@ export function requireSameFleet(storedHead: StateHead, planned: StateHead, fold
     ['the server', storedHead.baseUrl, planned.baseUrl],
     ['the seed', storedHead.seed, planned.seed],
     ['the number of devices', storedHead.devices, planned.devices],
-    ['the shard', shown(storedHead.shard), shown(planned.shard)],
+    ['the shard', shardText(storedHead.shard), shardText(planned.shard)],
   ];
-  const way = 'use the same plan, or another folder';
-  for (const [what, storedValue, plannedValue] of differences) {
+  const remedy = 'use the same plan, or another folder';
+  for (const [property, storedValue, plannedValue] of differences) {
     if (storedValue === plannedValue) continue;
-    const difference = `${what} is ${JSON.stringify(storedValue)} there and ${JSON.stringify(plannedValue)} in the plan`;
+    const difference = `${property} is ${JSON.stringify(storedValue)} there and ${JSON.stringify(plannedValue)} in the plan`;
     throw new FleetStateError(
-      `the state folder ${folder} belongs to another fleet: ${difference}; ${way}.`,
+      `the state folder ${folder} belongs to another fleet: ${difference}; ${remedy}.`,
     );
   }
   if (storedHead.identities === planned.identities) return;
   throw new FleetStateError(
-    `the state folder ${folder} belongs to another fleet: its devices have other key types or id_data; ${way}.`,
+    `the state folder ${folder} belongs to another fleet: its devices have other key types or id_data; ${remedy}.`,
   );
 }
 
@@ -87,6 +87,6 @@ export function shardFolders(folder: string): readonly string[] {
 /** File name of the state log in a state folder. */
 export const stateFile = 'fleet.ndjson';
 
-function shown(shard: StateHead['shard']): string {
+function shardText(shard: StateHead['shard']): string {
   return shard === undefined ? 'none' : `${shard.index} of ${shard.of}`;
 }

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Writes a state log of these lines and closes it. */
-function kept(...lines: readonly unknown[]): void {
+function writeLog(...lines: readonly unknown[]): void {
   const log = StateLog.begin(path, lines.slice(0, 1));
   for (const line of lines.slice(1)) log.append(line);
   log.close();
@@ -33,7 +33,7 @@ function kept(...lines: readonly unknown[]): void {
 
 describe('a state log in a file', () => {
   it('returns what was written, and only its owner can read it', () => {
-    kept({ a: 1 }, { b: 'ü\n' });
+    writeLog({ a: 1 }, { b: 'ü\n' });
     expect([...readStateLog(path)]).toEqual([{ a: 1 }, { b: 'ü\n' }]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
@@ -58,7 +58,7 @@ describe('a state log in a file', () => {
 
   it('can have lines that are longer than one read from the file', () => {
     const long = 'x'.repeat(3 * 2 ** 20);
-    kept({ long }, { short: 1 });
+    writeLog({ long }, { short: 1 });
     expect([...readStateLog(path)]).toEqual([{ long }, { short: 1 }]);
   });
 
@@ -69,7 +69,7 @@ describe('a state log in a file', () => {
 
 describe('a state log whose writer was killed', () => {
   it('is read up to the last whole line, wherever the last line was cut', () => {
-    kept({ first: 1 }, { second: 'abc' });
+    writeLog({ first: 1 }, { second: 'abc' });
     const whole = statSync(path).size;
     const first = readFileSync(path, 'utf8').indexOf('\n') + 1;
     for (let size = whole - 1; size >= first; size--) {
@@ -89,7 +89,7 @@ describe('a state log that was modified', () => {
     ['a line without a checksum', (text: string) => `${text}{"a":1}\n`],
     ['text of another kind', () => 'hello\nworld\n'],
   ])('is refused for %s, with the number of the line', (_, change) => {
-    kept({ first: 1 }, { second: 2 }, { third: 3 });
+    writeLog({ first: 1 }, { second: 2 }, { third: 3 });
     writeFileSync(path, change(readFileSync(path, 'utf8')));
     const read = () => [...readStateLog(path)];
     expect(read).toThrow(FleetStateError);
@@ -99,7 +99,7 @@ describe('a state log that was modified', () => {
   });
 
   it('is refused when a line is too long and has no end', () => {
-    kept({ first: 1 });
+    writeLog({ first: 1 });
     appendFileSync(path, Buffer.alloc(20 * 2 ** 20, 'x'));
     expect(() => [...readStateLog(path)]).toThrow(/^line 2 of .* is damaged/);
   });

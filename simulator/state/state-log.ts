@@ -132,7 +132,7 @@ function checkedLine(bytes: Buffer): { readonly content: unknown } | undefined {
  * of a string.
  */
 function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
-  const file = opened(path);
+  const file = openLog(path);
   try {
     let rest = Buffer.alloc(0);
     const chunk = Buffer.alloc(CHUNK_BYTES);
@@ -154,7 +154,7 @@ function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly is
   }
 }
 
-function opened(path: string): number {
+function openLog(path: string): number {
   try {
     return openSync(plainFile(path), 'r');
   } catch (error) {

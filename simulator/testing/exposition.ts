@@ -37,7 +37,7 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
       if (families.has(about)) throw new Error(`the metric already has a type: ${line}`);
       families.set(about, { type: rest, help: helps.get(about) ?? '', samples: [] });
     } else if (line !== '') {
-      const sample = parsed(line);
+      const sample = parseSample(line);
       const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
       if (sampleKeys.has(key)) throw new Error(`the sample repeats an earlier one: ${line}`);
       sampleKeys.add(key);
@@ -50,7 +50,7 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
   return families;
 }
 
-function parsed(line: string): MetricSample {
+function parseSample(line: string): MetricSample {
   const [, name, pairs = '', number = ''] = sampleLine.exec(line) ?? [];
   const value = number === '+Inf' ? Number.POSITIVE_INFINITY : Number(number);
   if (name === undefined || Number.isNaN(value)) throw new Error(`not a valid sample: ${line}`);

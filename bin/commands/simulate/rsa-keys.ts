@@ -14,7 +14,7 @@ export function defaultPoolFolder(): string {
 
 /** Prints the progress of generating RSA keys. */
 export function printKeyProgress(output: Output): NonNullable<FleetHooks['onKeys']> {
-  return ({ made, of: total }) => {
+  return ({ made, total }) => {
     const isReported = made > 0 && (made % KEYS_REPORTED_MIN === 0 || made === total);
     if (isReported) output.progress(`RSA keys: ${made} of ${total} generated`);
   };

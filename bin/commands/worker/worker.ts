@@ -67,7 +67,7 @@ async function followedRuns(
   const signal = stopSignal();
   const connection = await openRedis({ url, caPem }, systemClock);
   progress(
-    `worker: ready for runs against ${workerPlan.url} at ${connection.shown}; Ctrl-C ends it after the current run`,
+    `worker: ready for runs against ${workerPlan.url} at ${connection.displayUrl}; Ctrl-C ends it after the current run`,
   );
   try {
     const random = systemRandom;

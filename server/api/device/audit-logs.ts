@@ -22,7 +22,7 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
   const unknown = unknownField(ignored, separator);
   if (unknown !== undefined) {
     return refuse.malformed(
-      `query: ignore: unknown field "${shortened(unknown)}"; the fields are ${auditFields.join(', ')}`,
+      `query: ignore: unknown field "${shortenName(unknown)}"; the fields are ${auditFields.join(', ')}`,
       { path: 'query.ignore', expected: `some of ${auditFields.join(', ')}` },
     );
   }
@@ -42,6 +42,6 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
 
 const NAME_SHOWN_MAX_CHARACTERS = 100;
 
-function shortened(name: string): string {
+function shortenName(name: string): string {
   return firstCharacters(name, NAME_SHOWN_MAX_CHARACTERS);
 }

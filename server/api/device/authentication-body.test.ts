@@ -23,10 +23,10 @@ afterAll(() => server.close());
 /** Sends a correctly signed body of the device's own fields, overridden by the given ones. */
 function ask(
   fields: Readonly<Record<string, unknown>>,
-  of: TestDevice = device,
+  sender: TestDevice = device,
 ): Promise<TestResponse> {
-  const body = JSON.stringify({ id_data: of.idData, pubkey: of.publicKeyPem, ...fields });
-  return authenticate(server, of, { body });
+  const body = JSON.stringify({ id_data: sender.idData, pubkey: sender.publicKeyPem, ...fields });
+  return authenticate(server, sender, { body });
 }
 
 async function refusal(fields: Readonly<Record<string, unknown>>): Promise<string> {

@@ -31,14 +31,14 @@ beforeEach(async () => {
   device = await acceptedDevice(server, `deployed-${deviceCount}`);
 });
 
-function set(json: object, of = device): Promise<TestResponse> {
-  const call = { token: server.adminToken, parameters: { id: of.id }, json };
+function set(json: object, target = device): Promise<TestResponse> {
+  const call = { token: server.adminToken, parameters: { id: target.id }, json };
   return server.call('set-configuration', call);
 }
 
 /** Deploys the settings of the device; returns the deployment's ID. */
-async function deploySettings(of = device): Promise<string> {
-  const call = { token: server.adminToken, parameters: { id: of.id }, json: {} };
+async function deploySettings(target = device): Promise<string> {
+  const call = { token: server.adminToken, parameters: { id: target.id }, json: {} };
   const response = await server.call('deploy-configuration', call);
   return response.json<{ deployment_id: string }>().deployment_id;
 }

@@ -22,8 +22,8 @@ function put(json: unknown): Promise<TestResponse> {
   return server.call('put-configuration', { token: device.token, json });
 }
 
-async function read(of = device): Promise<unknown> {
-  const response = await server.call('get-configuration', { token: of.token });
+async function read(reader = device): Promise<unknown> {
+  const response = await server.call('get-configuration', { token: reader.token });
   return response.status === 200 ? response.json() : response.status;
 }
 
@@ -32,7 +32,7 @@ function set(json: unknown, id = device.id): Promise<TestResponse> {
   return server.call('set-configuration', call);
 }
 
-async function shown(): Promise<ConfigurationView> {
+async function readView(): Promise<ConfigurationView> {
   const call = { token: server.adminToken, parameters: { id: device.id } };
   return (await server.call('show-configuration', call)).json<ConfigurationView>();
 }
@@ -130,7 +130,7 @@ describe('a write of the settings of a device', () => {
         expect.stringMatching(/^body: /),
       ]);
     }
-    const view = await shown();
+    const view = await readView();
     const both = [view.configured, view.reported];
     expect(both).toEqual([{ timezone: 'UTC' }, { timezone: 'UTC' }]);
   });
@@ -165,7 +165,7 @@ describe('a write of the settings of a device', () => {
 
 describe('the settings of a device that users read', () => {
   it('are empty before any are set', async () => {
-    expect(await shown()).toEqual({
+    expect(await readView()).toEqual({
       id: device.id,
       configured: {},
       reported: {},
@@ -176,13 +176,13 @@ describe('the settings of a device that users read', () => {
   it('separate configured from reported values, each with its time', async () => {
     await set({ timezone: 'CET', locale: 'C' });
     expect(await read()).toEqual({ timezone: 'CET', locale: 'C' });
-    expect(await shown()).not.toHaveProperty('reported_ts');
+    expect(await readView()).not.toHaveProperty('reported_ts');
     server.clock.advance(1234);
     await put({ timezone: 'UTC' });
     const reportedAt = now();
     server.clock.advance(1000);
     await set({ timezone: 'EET' });
-    expect(await shown()).toEqual({
+    expect(await readView()).toEqual({
       id: device.id,
       configured: { timezone: 'EET' },
       reported: { timezone: 'UTC' },

@@ -36,8 +36,8 @@ function upload(json: unknown, from = device, id = deploymentId): Promise<TestRe
   return server.call('put-deployment-log', { token: from.token, parameters: { id }, json });
 }
 
-function readLog(id = deploymentId, of = device): Promise<TestResponse> {
-  const parameters = { id, device_id: of.id };
+function readLog(id = deploymentId, reporter = device): Promise<TestResponse> {
+  const parameters = { id, device_id: reporter.id };
   return server.call('get-deployment-log', { token: server.adminToken, parameters });
 }
 

@@ -35,7 +35,7 @@ function storedFiles(): string[] {
   return readdirSync(storeFolder());
 }
 
-async function listed(): Promise<Artifact[]> {
+async function listArtifacts(): Promise<Artifact[]> {
   return (await server.call('list-all-artifacts', { token: server.adminToken })).json<Artifact[]>();
 }
 
@@ -66,7 +66,7 @@ describe('an upload whose connection is cut', () => {
       upload.destroy();
     }
     gone.abort();
-    expect(await listed()).toEqual([]);
+    expect(await listArtifacts()).toEqual([]);
     const query = { object_type: 'artifact' };
     const logs = await server.call('list-audit-logs', { token: server.adminToken, query });
     expect(logs.json<AuditLog[]>()).toEqual([]);
@@ -130,11 +130,11 @@ describe('an upload whose body cannot be read as HTTP', () => {
     ],
   ])(
     'gets a 400 that names %s, and leaves no file',
-    async (_name, framing, body, what, closes = true) => {
+    async (_name, framing, body, error, closes = true) => {
       const response = await responseTo(framing, body, closes);
       expect([response.status, JSON.parse(response.body)]).toEqual([
         400,
-        { error: expect.stringMatching(what), request_id: expect.any(String) },
+        { error: expect.stringMatching(error), request_id: expect.any(String) },
       ]);
       expect(response.headers).toHaveProperty('x-svc-requestid');
       expect(storedFiles()).toHaveLength(0);

@@ -122,15 +122,20 @@ describe('a user limited to a group', () => {
   });
 
   it('gets statistics only if all requested deployments are visible', async () => {
-    const of = async (...deployment_ids: string[]): Promise<number> =>
+    const statusFor = async (...deployment_ids: string[]): Promise<number> =>
       (await ask('list-deployment-statistics', { json: { deployment_ids } })).status;
-    expect([await of(ids.inside, ids.both), await of(ids.inside, ids.outside)]).toEqual([200, 403]);
+    expect([
+      await statusFor(ids.inside, ids.both),
+      await statusFor(ids.inside, ids.outside),
+    ]).toEqual([200, 403]);
   });
 
   it('can read only the logs of devices of the group', async () => {
-    const of = async (id: string, device_id: string): Promise<number> =>
+    const statusFor = async (id: string, device_id: string): Promise<number> =>
       (await ask('get-deployment-log', { parameters: { id, device_id } })).status;
-    expect([await of(ids.inside, north.id), await of(ids.outside, south.id)]).toEqual([200, 403]);
+    expect([await statusFor(ids.inside, north.id), await statusFor(ids.outside, south.id)]).toEqual(
+      [200, 403],
+    );
   });
 
   it.each([

@@ -39,14 +39,14 @@ const withoutMap = {
 };
 
 export const listDeployments = defineEndpoint('list-deployments', ({ query }, context) =>
-  listed(context, query, { id: query.id, name: query.name }),
+  listPage(context, query, { id: query.id, name: query.name }),
 );
 
 export const listDeploymentsV1 = defineEndpoint('list-deployments-v1', ({ query }, context) => {
-  return listed(context, query, { id: [], name: [], search: query.search });
+  return listPage(context, query, { id: [], name: [], search: query.search });
 });
 
-function listed(
+function listPage(
   context: UserContext,
   query: ListQuery,
   wanted: Pick<DeploymentFilter, 'id' | 'name' | 'search'>,

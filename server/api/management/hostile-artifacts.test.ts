@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** Returns the stored artifact files and the list of artifacts. */
-async function kept(): Promise<unknown> {
+async function readStored(): Promise<unknown> {
   const listed = await server.call('list-all-artifacts', { token: server.adminToken });
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const ofArtifacts = files.filter((file) => file.includes(`artifacts${sep}`));
@@ -45,7 +45,7 @@ async function expectRefused(bytes: Buffer, reason: RegExp): Promise<void> {
 
 afterEach(async () => {
   // The server may respond before it has removed the file.
-  await expect.poll(kept, { timeout: KEPT_MAX_MS }).toEqual([[], []]);
+  await expect.poll(readStored, { timeout: KEPT_MAX_MS }).toEqual([[], []]);
 });
 
 const TEN_GIB = Buffer.alloc(12);

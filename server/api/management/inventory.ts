@@ -35,7 +35,7 @@ export const listInventory = defineEndpoint('list-inventory', async ({ query }, 
   const { group, has_group: hasGroup } = query;
   const filter = { ...provisionedOnly(context), group, hasGroup };
   const page = { page: query.page, perPage: query.per_page };
-  const result = await searched(context, { filter, ...terms, words: [] }, page);
+  const result = await searchDevices(context, { filter, ...terms, words: [] }, page);
   if (result instanceof Refusal) return result;
   return {
     status: 200,
@@ -62,7 +62,11 @@ export const searchInventory = defineEndpointWithOwnTransactions(
     const { filters, sort, text, attributes, page, per_page: perPage } = body;
     const filter = { ...provisionedOnly(context), id: body.device_ids };
     const words = text.split(/\s+/).filter((word) => word !== '');
-    const result = await searched(context, { filter, filters, sort, words }, { page, perPage });
+    const result = await searchDevices(
+      context,
+      { filter, filters, sort, words },
+      { page, perPage },
+    );
     if (result instanceof Refusal) return result;
     return {
       status: 200,
@@ -76,7 +80,7 @@ export const searchInventory = defineEndpointWithOwnTransactions(
  * Finds the devices of a page: with one query if possible, otherwise in short turns of work, since
  * every device has to be read.
  */
-async function searched(
+async function searchDevices(
   context: HandlerContext,
   wanted: DeviceSearch,
   page: Page,
@@ -103,7 +107,7 @@ function listOf(
   const { store } = context;
   const read = (id: string): InventoryDevice | undefined => {
     const device = store.devices.find(id);
-    return device && chosen(inventoryView(store, device), wanted);
+    return device && selectAttributes(inventoryView(store, device), wanted);
   };
   return JsonList.ofEach(ids, read, context);
 }
@@ -112,7 +116,10 @@ function listOf(
  * Returns the device with only the requested attributes, or with all attributes if none is
  * requested.
  */
-function chosen(device: InventoryDevice, wanted: readonly AttributeKey[]): InventoryDevice {
+function selectAttributes(
+  device: InventoryDevice,
+  wanted: readonly AttributeKey[],
+): InventoryDevice {
   if (wanted.length === 0) return device;
   const isWanted = ({ scope, name }: InventoryDevice['attributes'][number]): boolean =>
     wanted.some((attributeKey) => attributeKey.scope === scope && attributeKey.attribute === name);

@@ -57,7 +57,7 @@ function next({ token }: AcceptedDevice): Promise<TestResponse> {
   return nextRequests['POST v2'](server, token, board);
 }
 
-async function shown(id: string): Promise<Deployment> {
+async function readDeployment(id: string): Promise<Deployment> {
   const call = { token: server.adminToken, parameters: { id } };
   return (await server.call('get-deployment', call)).json();
 }
@@ -77,7 +77,7 @@ describe('a deployment to a group', () => {
     await putInto('south', [outside]);
     await decide(server, rejected, 'rejected');
     const id = idIn(await deployTo('north', { retries: 1 }));
-    expect(await shown(id)).toMatchObject({
+    expect(await readDeployment(id)).toMatchObject({
       name: 'to a group',
       device_count: 1,
       groups: ['north'],
@@ -140,10 +140,12 @@ describe('a deployment to a single device', () => {
   it('shows the group of the device, unlike a deployment to two devices', async () => {
     const devices = await someDevices(1);
     await putInto('alone', devices);
-    expect(await shown(await deploy(server, devices))).toMatchObject({ groups: ['alone'] });
+    expect(await readDeployment(await deploy(server, devices))).toMatchObject({
+      groups: ['alone'],
+    });
     const others = await someDevices(2);
     await putInto('alone', others);
-    expect(await shown(await deploy(server, others))).not.toHaveProperty('groups');
+    expect(await readDeployment(await deploy(server, others))).not.toHaveProperty('groups');
   });
 });
 
@@ -180,15 +182,15 @@ describe('a deployment with max_devices', () => {
     const [a, b, c] = await someDevices(3);
     if (!a || !b || !c) throw new Error('there are fewer devices');
     const id = await deploy(server, [a, b, c], { max_devices: 2 });
-    expect((await shown(id)).max_devices).toBe(2);
+    expect((await readDeployment(id)).max_devices).toBe(2);
     instructionsIn(await next(c));
     instructionsIn(await next(a));
     expect((await next(b)).status).toBe(204);
     await report(server, a, { id, status: 'success' });
-    expect(await shown(id)).toMatchObject({ status: 'inprogress' });
+    expect(await readDeployment(id)).toMatchObject({ status: 'inprogress' });
     expect((await next(b)).status).toBe(204);
     await report(server, c, { id, status: 'failure' });
-    expect(await shown(id)).toMatchObject({ status: 'finished' });
+    expect(await readDeployment(id)).toMatchObject({ status: 'finished' });
     expect((await next(b)).status).toBe(204);
     expect(await statusOf(server, id, b)).toBe('pending');
   });

@@ -26,7 +26,7 @@ async function show(operation: Shown, id: string): Promise<TestResponse> {
   return server.call(operation, { token: server.adminToken, parameters: { id } });
 }
 
-async function listed(): Promise<unknown[]> {
+async function listNames(): Promise<unknown[]> {
   const call = { token: server.adminToken };
   const found = await server.call('search-inventory', { ...call, json: {} });
   const names = namesIn(await server.call('list-inventory', call));
@@ -58,20 +58,20 @@ describe('under asynchronous-provisioning the records of a device', () => {
     server.clock.advance(10 * DELAY_MS);
     const [device] = await knownDevices(server);
     expect((await show('get-inventory', device?.id ?? '')).status).toBe(404);
-    expect(await listed()).toEqual([]);
+    expect(await listNames()).toEqual([]);
   });
 
   it('are in no list before the delay, and stay after a rejection', async () => {
     await start();
     const device = await acceptedDevice(server, 'new');
-    expect(await listed()).toEqual([]);
+    expect(await listNames()).toEqual([]);
     const attributes = { token: server.adminToken };
     expect((await server.call('list-filterable-attributes', attributes)).json()).toEqual([]);
     server.clock.advance(DELAY_MS);
     const parameters = { id: device.id, aid: device.authSetId };
     const call = { token: server.adminToken, parameters, json: { status: 'rejected' } };
     await server.call('set-auth-set-status', call);
-    expect(await listed()).toEqual(['new']);
+    expect(await listNames()).toEqual(['new']);
   });
 
   it('contain what the device sent before they appeared', async () => {
@@ -140,7 +140,7 @@ describe('without the dialect asynchronous-provisioning', () => {
     expect((await show('get-inventory', id)).status).toBe(200);
     expect((await show('show-configuration', id)).status).toBe(200);
     expect((await server.call('get-configuration', { token })).json()).toEqual({});
-    expect(await listed()).toEqual(['prompt']);
+    expect(await listNames()).toEqual(['prompt']);
     const call = { token: server.adminToken, parameters: { id }, json: {} };
     await server.call('deploy-configuration', call);
     expect((await nextRequests['POST v2'](server, token, board)).status).toBe(200);

@@ -31,7 +31,7 @@ async function read(): Promise<unknown> {
   return (await server.call('get-configuration', { token: device.token })).json();
 }
 
-async function shown(): Promise<ConfigurationView> {
+async function readView(): Promise<ConfigurationView> {
   const call = { token: server.adminToken, parameters: { id: device.id } };
   return (await server.call('show-configuration', call)).json<ConfigurationView>();
 }
@@ -41,7 +41,7 @@ describe('the dialect split-configuration', () => {
     await set({ timezone: 'UTC' });
     expect((await report({ timezone: 'CET', mode: 'fast' })).status).toBe(204);
     expect(await read()).toEqual({ timezone: 'UTC' });
-    expect(await shown()).toMatchObject({
+    expect(await readView()).toMatchObject({
       configured: { timezone: 'UTC' },
       reported: { timezone: 'CET', mode: 'fast' },
     });
@@ -50,16 +50,16 @@ describe('the dialect split-configuration', () => {
   it('replaces a report by a later one, and clears it by {}', async () => {
     await report({ a: '1', b: '2' });
     await report({ b: '3' });
-    expect((await shown()).reported).toEqual({ b: '3' });
+    expect((await readView()).reported).toEqual({ b: '3' });
     await report({});
-    expect((await shown()).reported).toEqual({});
+    expect((await readView()).reported).toEqual({});
   });
 
   it('stores an empty value in settings and reports', async () => {
     await set({ 'additional-key': '', timezone: 'UTC' });
     await report({ 'additional-key': '' });
     expect(await read()).toEqual({ 'additional-key': '', timezone: 'UTC' });
-    expect((await shown()).reported).toEqual({ 'additional-key': '' });
+    expect((await readView()).reported).toEqual({ 'additional-key': '' });
   });
 
   it('keeps separate times for settings and reports', async () => {
@@ -68,7 +68,7 @@ describe('the dialect split-configuration', () => {
     server.clock.advance(5000);
     await report({ a: '1' });
     const reportedAt = new Date(server.clock.now()).toISOString();
-    expect(await shown()).toMatchObject({ updated_ts: setAt, reported_ts: reportedAt });
+    expect(await readView()).toMatchObject({ updated_ts: setAt, reported_ts: reportedAt });
   });
 
   it('refuses settings and reports beyond a hundred keys with 400, empty ones included', async () => {
@@ -82,7 +82,7 @@ describe('the dialect split-configuration', () => {
         'body: a device can have at most 100 settings',
       ]);
     }
-    const { configured, reported } = await shown();
+    const { configured, reported } = await readView();
     expect([Object.keys(configured).length, Object.keys(reported).length]).toEqual([100, 100]);
   });
 
@@ -90,13 +90,13 @@ describe('the dialect split-configuration', () => {
     'refuses settings and reports with 400 for %j',
     async (json) => {
       for (const write of [set, report]) expect((await write(json)).status).toBe(400);
-      expect(await shown()).toMatchObject({ configured: {}, reported: {} });
+      expect(await readView()).toMatchObject({ configured: {}, reported: {} });
     },
   );
 
   it('changes nothing for a report without a body', async () => {
     await report({ a: '1' });
     const response = await server.call('put-configuration', { token: device.token });
-    expect([response.status, (await shown()).reported]).toEqual([204, { a: '1' }]);
+    expect([response.status, (await readView()).reported]).toEqual([204, { a: '1' }]);
   });
 });

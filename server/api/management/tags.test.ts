@@ -27,7 +27,7 @@ function write(method: Method, json: unknown, ifMatch?: string) {
   return server.call(method, { token: server.adminToken, parameters, json, headers });
 }
 
-async function shown() {
+async function readTags() {
   const parameters = { id: device.id };
   const response = await server.call('get-inventory', { token: server.adminToken, parameters });
   const { attributes } = response.json<InventoryDevice>();
@@ -46,11 +46,11 @@ describe('the tags of a device', () => {
     const put = await write('replace-tags', [tag('site', 'north'), tag('floor', 3)]);
     expect([put.status, put.text]).toEqual([200, '']);
     expect((await write('add-tags', [tag('floor', 4), tag('roles', ['a', 'b'])])).status).toBe(200);
-    expect((await shown()).tags).toEqual({ site: 'north', floor: 4, roles: ['a', 'b'] });
+    expect((await readTags()).tags).toEqual({ site: 'north', floor: 4, roles: ['a', 'b'] });
     await write('replace-tags', [tag('only', '')]);
-    expect((await shown()).tags).toEqual({ only: '' });
+    expect((await readTags()).tags).toEqual({ only: '' });
     await write('replace-tags', []);
-    expect((await shown()).tags).toEqual({});
+    expect((await readTags()).tags).toEqual({});
   });
 
   it('have description and time, and are separate from device attributes', async () => {
@@ -67,13 +67,13 @@ describe('the tags of a device', () => {
       { scope: 'tags', name: 'site', value: 'north', description: 'where', timestamp },
     ]);
     await server.call('put-attributes', { token: device.token, json: [] });
-    expect((await shown()).tags).toEqual({ site: 'north' });
+    expect((await readTags()).tags).toEqual({ site: 'north' });
   });
 
   it('cannot be set by the device, even in the scope tags', async () => {
     const json = [{ name: 'site', value: 'mine', scope: 'tags' }];
     await server.call('patch-attributes', { token: device.token, json });
-    expect((await shown()).tags).toEqual({});
+    expect((await readTags()).tags).toEqual({});
   });
 
   it('are limited to twenty', async () => {
@@ -85,7 +85,7 @@ describe('the tags of a device', () => {
       'body: a device can have at most 20 tags, not 21',
     ]);
     expect((await write('add-tags', [tag('t0', 'y')])).status).toBe(200);
-    expect(Object.keys((await shown()).tags)).toHaveLength(20);
+    expect(Object.keys((await readTags()).tags)).toHaveLength(20);
   });
 
   it('are logged in the audit log as an update of the device', async () => {
@@ -101,30 +101,30 @@ describe('the tags of a device', () => {
 
 describe("the ETag of a device's tags", () => {
   it('exists from the first write on and changes with each write', async () => {
-    expect((await shown()).etag).toBeNull();
+    expect((await readTags()).etag).toBeNull();
     await write('add-tags', [tag('a', 1)]);
-    const first = (await shown()).etag;
+    const first = (await readTags()).etag;
     await write('add-tags', [tag('a', 1)]);
-    const second = (await shown()).etag;
+    const second = (await readTags()).etag;
     expect(first).toMatch(/^"[0-9a-f-]{36}"$/);
     expect(second).not.toBe(first);
     await server.call('put-attributes', { token: device.token, json: [tag('b', 1)] });
-    expect((await shown()).etag).toBe(second);
+    expect((await readTags()).etag).toBe(second);
   });
 
   it.each<Method>(['replace-tags', 'add-tags'])(
     'permits %s only if it is the current one, otherwise 412',
     async (method) => {
       await write('add-tags', [tag('a', 1)]);
-      const stale = (await shown()).etag ?? '';
+      const stale = (await readTags()).etag ?? '';
       expect((await write(method, [tag('a', 2)], stale)).status).toBe(200);
       const response = await write(method, [tag('a', 3)], stale);
       expect([response.status, response.json().error]).toEqual([
         412,
         expect.stringContaining('ETag does not match'),
       ]);
-      expect((await shown()).tags).toEqual({ a: 2 });
-      const bare = (await shown()).etag?.replaceAll('"', '');
+      expect((await readTags()).tags).toEqual({ a: 2 });
+      const bare = (await readTags()).etag?.replaceAll('"', '');
       expect((await write(method, [tag('a', 4)], bare)).status).toBe(200);
     },
   );
@@ -139,7 +139,7 @@ describe("the ETag of a device's tags", () => {
     const parameters = { id: device.id };
     await server.call('decommission-device', { token: server.adminToken, parameters });
     device = await acceptedDevice(server, `tagged-${deviceCount}`);
-    expect(await shown()).toEqual({ etag: null, tags: {} });
+    expect(await readTags()).toEqual({ etag: null, tags: {} });
   });
 });
 
@@ -165,6 +165,6 @@ describe('a malformed write of tags', () => {
         expect.stringMatching(/^body: /),
       ]);
     }
-    expect((await shown()).tags).toEqual({ kept: 1 });
+    expect((await readTags()).tags).toEqual({ kept: 1 });
   });
 });

@@ -81,8 +81,8 @@ describe('the tenant token', () => {
     ['manage devices of a group', [{ name: 'ManageDevices', scope: inGroups('test') }]],
     ['manage users', [{ name: 'ManageUsers' }]],
     ['have an empty role', []],
-  ])('is refused with 403 to users who %s', async (what, sets) => {
-    const email = `${what.replaceAll(' ', '-')}@example.com`;
+  ])('is refused with 403 to users who %s', async (user, sets) => {
+    const email = `${user.replaceAll(' ', '-')}@example.com`;
     const { token } = await userWithSets(server, email, sets);
     const response = await server.call('get-tenant-token', { token });
     expect([response.status, response.json().error]).toEqual([

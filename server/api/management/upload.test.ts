@@ -63,14 +63,14 @@ function formOf(...parts: readonly (readonly [string, string | Buffer])[]): Form
   return form;
 }
 
-async function listed(): Promise<Artifact[]> {
+async function listArtifacts(): Promise<Artifact[]> {
   return (await server.call('list-all-artifacts', { token: server.adminToken })).json<Artifact[]>();
 }
 
 describe('an upload of an artifact', () => {
   it('returns 201 with the Location of the artifact', async () => {
     const response = await send(formOf(['artifact', await artifactBytes()]));
-    const [artifact] = await listed();
+    const [artifact] = await listArtifacts();
     expect([response.status, response.text]).toEqual([201, '']);
     expect(response.headers.get('location')).toBe(
       `/api/management/v1/deployments/artifacts/${artifact?.id}`,
@@ -108,7 +108,7 @@ describe('an upload of an artifact', () => {
       ),
     );
     expect(response.status).toBe(201);
-    const [artifact] = await listed();
+    const [artifact] = await listArtifacts();
     expect(artifact).not.toHaveProperty('description');
     expect(storedFiles()).toHaveLength(1);
   });
@@ -121,7 +121,7 @@ describe('an upload of an artifact', () => {
   it('extends the release under an existing name for other device types', async () => {
     await publish(server, { deviceTypes: ['board'] });
     await publish(server, { deviceTypes: ['other'] });
-    expect((await listed()).map(({ name }) => name)).toEqual(['release-1', 'release-1']);
+    expect((await listArtifacts()).map(({ name }) => name)).toEqual(['release-1', 'release-1']);
   });
 });
 
@@ -178,7 +178,7 @@ describe('an upload of a file that is not a valid artifact', () => {
       400,
       { error: expect.stringMatching(reason), request_id: expect.any(String) },
     ]);
-    expect([await listed(), storedFiles()]).toEqual([[], []]);
+    expect([await listArtifacts(), storedFiles()]).toEqual([[], []]);
   });
 });
 
@@ -209,7 +209,7 @@ describe('a malformed upload', () => {
       400,
       { error: expect.any(String), request_id: expect.any(String) },
     ]);
-    expect([await listed(), storedFiles()]).toEqual([[], []]);
+    expect([await listArtifacts(), storedFiles()]).toEqual([[], []]);
   });
 
   it('returns 415 for another media type', async () => {
@@ -239,7 +239,7 @@ describe('a malformed upload', () => {
         400,
         expect.stringContaining('artifact_id'),
       ]);
-      expect([await listed(), storedFiles()]).toEqual([[], []]);
+      expect([await listArtifacts(), storedFiles()]).toEqual([[], []]);
     },
   );
 });
@@ -250,7 +250,7 @@ describe('an upload beside an existing artifact', () => {
     const another = await artifactBytes({ name: 'release-2' });
     const response = await uploadArtifact(server, another, { artifact_id: uuid });
     expect([response.status, response.json().error]).toEqual([422, expect.stringContaining(uuid)]);
-    expect((await listed()).map(({ name }) => name)).toEqual(['release-1']);
+    expect((await listArtifacts()).map(({ name }) => name)).toEqual(['release-1']);
     expect(storedFiles()).toHaveLength(1);
   });
 
@@ -269,7 +269,7 @@ describe('an upload beside an existing artifact', () => {
         metadata: { conflict: { device_type: ['board'] } },
       },
     ]);
-    expect([(await listed()).length, storedFiles().length]).toEqual([1, 1]);
+    expect([(await listArtifacts()).length, storedFiles().length]).toEqual([1, 1]);
   });
 
   it.each([
@@ -317,7 +317,7 @@ describe('an upload beside an existing artifact', () => {
       201,
       ...new Array(9).fill(409),
     ]);
-    expect([(await listed()).length, storedFiles().length]).toEqual([1, 1]);
+    expect([(await listArtifacts()).length, storedFiles().length]).toEqual([1, 1]);
   });
 });
 

@@ -64,7 +64,7 @@ function readParts(
       refusal = reason;
       request.unpipe(parser);
       request.resume();
-      resolve(discarded(receiving, files, reason));
+      resolve(discardUpload(receiving, files, reason));
     };
     const fieldsAreWhole = holdFields(request, incompleteTransfers, () => {
       fields.clear();
@@ -95,7 +95,7 @@ function readParts(
       });
     });
     parser.on('finish', () => {
-      if (refusal) resolve(discarded(receiving, files, refusal));
+      if (refusal) resolve(discardUpload(receiving, files, refusal));
       else resolve(receiving ?? noFile(filePart));
     });
     parser.on('partsLimit', () => refuseRest(tooManyParts));
@@ -112,7 +112,7 @@ function readParts(
       parser.destroy();
       // The parser does not close the file that it was reading.
       file?.destroy(disconnection);
-      void discarded(receiving, files, noFile(filePart)).then(() => reject(disconnection));
+      void discardUpload(receiving, files, noFile(filePart)).then(() => reject(disconnection));
     });
     request.pipe(parser);
   });
@@ -125,12 +125,12 @@ function readParts(
 function holdFields(
   request: IncomingMessage,
   incompleteTransfers: HandlerContext['incompleteTransfers'],
-  giveWay: () => void,
+  dropUpload: () => void,
 ): () => void {
   let bytes = 0;
   const transfer = incompleteTransfers.open(() => {
     stop();
-    giveWay();
+    dropUpload();
   });
   const count = (chunk: Buffer): void => {
     bytes += chunk.length;
@@ -155,7 +155,7 @@ async function receiveFile(
 }
 
 /** Deletes the file if it was received, then resolves with the refusal. */
-async function discarded(
+async function discardUpload(
   receiving: Promise<ReceivedUpload | Refusal> | undefined,
   files: FileStore,
   refusal: Refusal,

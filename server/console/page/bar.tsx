@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
 import { requestJson } from './api/client.ts';
 import { useLoaded } from './api/loaded.ts';
-import { chooseTenant, link, logOut, tenant, token } from './api/session.ts';
+import { chooseTenant, logOut, streamState, tenant, token } from './api/session.ts';
 import iconUrl from './icon.svg?no-inline';
 import { nextTheme, theme } from './theme.ts';
 
-const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
+const streamStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
   connecting: ['plain', 'Connecting'],
   live: ['positive', 'Live'],
   lost: ['negative', 'Disconnected, reconnecting'],
@@ -15,7 +15,7 @@ const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> 
 
 /** Renders the bar. Without a token it shows only the name and the theme. */
 export function Bar() {
-  const [tone, text] = linkStates[link.value] ?? ['plain', ''];
+  const [tone, text] = streamStates[streamState.value] ?? ['plain', ''];
   return (
     <header class="bar">
       <img src={iconUrl} alt="" width="28" height="28" />

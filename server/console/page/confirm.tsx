@@ -13,7 +13,7 @@ interface ConfirmQuestion {
 const question = signal<ConfirmQuestion | undefined>(undefined);
 
 /** Asks the user, and resolves with true if the user continues. */
-export function confirmed(wording: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
+export function askUser(wording: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
       ...wording,

@@ -6,7 +6,7 @@ import { matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import { type AwaitResult, awaitEntries } from '../commands/await.ts';
 import { filterOf, journalBounds, requireJournal, requireKnownDevice } from './journal.ts';
-import { listing, mapped } from './listing.ts';
+import { listing, mapLazily } from './listing.ts';
 import type { ControlRequest, Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
@@ -69,7 +69,7 @@ function awaitedView(
   { matching, others }: AwaitResult,
 ) {
   const { count, timeoutSeconds, whole: withBodies } = query;
-  const entries = mapped(matching, (entry) => entryView(entry, tenant, withBodies));
+  const entries = mapLazily(matching, (entry) => entryView(entry, tenant, withBodies));
   const next = journalOf(tenant).size.added;
   if (matching.length >= count) {
     const facts = { ...journalBounds(tenant), next: matching.at(-1)?.sequence ?? next };
@@ -78,7 +78,7 @@ function awaitedView(
   const wanted =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
   const error = `${wanted} within ${timeoutSeconds} s; "otherEntries" lists the entries that came instead`;
-  const otherEntries = mapped(others, (entry) => entryView(entry, tenant));
+  const otherEntries = mapLazily(others, (entry) => entryView(entry, tenant));
   response.status(408);
   return listing({ error, ...journalBounds(tenant), next }, { entries, otherEntries });
 }

@@ -209,7 +209,7 @@ function controlApp(
     response.set(pageHeaders);
     next();
   });
-  app.use(watched(options.watchdog));
+  app.use(measureHandlers(options.watchdog));
   app.use((request, response, next) => {
     if (connections.refuses(request.socket)) refuseForNow(response, tooManyConnections);
     next();
@@ -233,7 +233,7 @@ function controlApp(
   app.use(jsonBodies());
   // Reading the body is asynchronous and ended the first measurement, so the handlers are measured
   // again.
-  app.use(watched(options.watchdog));
+  app.use(measureHandlers(options.watchdog));
   mountOperations(
     app,
     { tenants, handlers },
@@ -275,7 +275,7 @@ function handlersOf(
 }
 
 /** Measures the synchronous work of the handlers that follow. */
-function watched(watchdog: Watchdog): RequestHandler {
+function measureHandlers(watchdog: Watchdog): RequestHandler {
   return ({ method, path }, _, next) => {
     const startedMs = watchdog.begin();
     next();

@@ -199,8 +199,8 @@ describe('the journal of a tenant', () => {
   });
 
   it('records a download when it ends, with device, length and status', async () => {
-    const of = await pending();
-    const answered = await nextRequests['POST v2'](server, of.token, board);
+    const pendingDevice = await pending();
+    const answered = await nextRequests['POST v2'](server, pendingDevice.token, board);
     const { uri = '' } = instructionsIn(answered).artifact.source;
     const file = await fetch(uri, { headers: { Range: 'bytes=0-99' } });
     await file.arrayBuffer();
@@ -208,7 +208,7 @@ describe('the journal of a tenant', () => {
     expect(page.entries[0]).toMatchObject({
       status: 206,
       responseBytes: 100,
-      device: { id: of.id },
+      device: { id: pendingDevice.id },
     });
     expect(page.entries[0]).not.toHaveProperty('cut');
     expect(page.entries[0]?.path).toContain('signature=[masked]');
@@ -217,7 +217,7 @@ describe('the journal of a tenant', () => {
     const after = page.entries[0]?.sequence;
     const refused = await awaited(server, `operation=download-artifact&after=${after}&whole=true`);
     expect(refused.page.entries[0]).toMatchObject({ status: 416, refusal: { status: 416 } });
-    const own = await journalPage(server, `device=${of.id}&operation=download-artifact`);
+    const own = await journalPage(server, `device=${pendingDevice.id}&operation=download-artifact`);
     expect(own.entries.map(({ status }) => status)).toEqual([206, 416]);
     // The signature of a link does not cover the device, so any text may stand in its place.
     const link = new URL(uri);

@@ -13,7 +13,7 @@ import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devi
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { EventStreams } from './event-stream.ts';
-import { listing, mapped, sendChunks } from './listing.ts';
+import { listing, mapLazily, sendChunks } from './listing.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
@@ -134,7 +134,7 @@ async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
   if (!isForward) page.reverse();
   const newest = page.at(-1)?.sequence ?? 0;
   const next = isForward && isMore ? newest : Math.max(added, after ?? 0);
-  const entries = mapped(page, (entry) => entryView(entry, tenant, withBodies));
+  const entries = mapLazily(page, (entry) => entryView(entry, tenant, withBodies));
   return listing({ ...journalBounds(tenant), next, more: isMore }, { entries });
 }
 

@@ -50,7 +50,7 @@ export async function sendChunks(response: Response, chunks: Iterable<string>): 
 }
 
 /** Maps the items lazily, each one when it is read. */
-export function* mapped<Item, Made>(
+export function* mapLazily<Item, Made>(
   items: Iterable<Item>,
   make: (item: Item) => Made,
 ): Generator<Made> {

@@ -93,7 +93,7 @@ export function styleOfJson(body: Buffer): string | undefined {
   const entries = body.length <= BODY_MAX_BYTES ? entriesOf(sent) : undefined;
   if (!entries) return undefined;
   let characters = 0;
-  for (const { how, text } of written(entries, orders)) {
+  for (const { how, text } of generateTexts(entries, orders)) {
     characters += text.length;
     if (text === sent) return how;
     if (characters > WRITTEN_MAX_CHARACTERS) return undefined;
@@ -128,12 +128,12 @@ interface JsonText {
 }
 
 function* rewritten(entries: [string, unknown][]): Generator<JsonText> {
-  yield* written(entries, orders);
-  for (const { how, text } of written(entries, orders)) {
+  yield* generateTexts(entries, orders);
+  for (const { how, text } of generateTexts(entries, orders)) {
     yield { how: `${how}, with a line feed at the end`, text: `${text}\n` };
   }
   for (const [innerHow, changed] of otherMembers(entries)) {
-    for (const { how, text } of written(changed, orders.slice(0, 1))) {
+    for (const { how, text } of generateTexts(changed, orders.slice(0, 1))) {
       yield { how: `${how}, ${innerHow}`, text };
     }
   }
@@ -152,7 +152,7 @@ function* withoutMembers(entries: [string, unknown][]): Generator<JsonText> {
   for (const remainder of [...single, ...fewer].filter(({ length }) => length > 0)) {
     const remainingNames = new Set(remainder.map(([name]) => name));
     const lost = entries.flatMap(([name]) => (remainingNames.has(name) ? [] : [name]));
-    for (const { how, text } of written(remainder, orders.slice(0, 1))) {
+    for (const { how, text } of generateTexts(remainder, orders.slice(0, 1))) {
       yield { how: `without ${lost.join(', ')}, ${how}`, text };
     }
   }
@@ -164,14 +164,17 @@ function* withEmptyMembers(entries: [string, unknown][]): Generator<JsonText> {
   );
   for (const name of names) {
     for (const empty of ['', null]) {
-      for (const { how, text } of written([...entries, [name, empty]], orders.slice(0, 4))) {
+      for (const { how, text } of generateTexts([...entries, [name, empty]], orders.slice(0, 4))) {
         yield { how: `with ${name} ${JSON.stringify(empty)}, ${how}`, text };
       }
     }
   }
 }
 
-function* written(entries: [string, unknown][], inOrders: typeof orders): Generator<JsonText> {
+function* generateTexts(
+  entries: [string, unknown][],
+  inOrders: typeof orders,
+): Generator<JsonText> {
   for (const [orderHow, order] of inOrders) {
     for (const style of styles) {
       const text = textOf(entries, { style, order });
@@ -190,17 +193,21 @@ function* otherMembers(entries: [string, unknown][]): Generator<[string, [string
   for (const [orderHow, order] of inner ? orders.slice(0, 2) : []) {
     for (const style of styles.slice(0, 2)) {
       const text = textOf(inner ?? [], { style, order });
-      yield [`id_data ${style.how}, its ${orderHow}`, replaced(entries, 'id_data', text)];
+      yield [`id_data ${style.how}, its ${orderHow}`, replaceEntry(entries, 'id_data', text)];
     }
   }
   const pubkey = entries.find(([name]) => name === 'pubkey')?.[1];
   if (typeof pubkey !== 'string') return;
   const trimmed = pubkey.trimEnd();
-  yield ['pubkey without its last line break', replaced(entries, 'pubkey', trimmed)];
-  yield ['pubkey with a line break at its end', replaced(entries, 'pubkey', `${trimmed}\n`)];
+  yield ['pubkey without its last line break', replaceEntry(entries, 'pubkey', trimmed)];
+  yield ['pubkey with a line break at its end', replaceEntry(entries, 'pubkey', `${trimmed}\n`)];
 }
 
-function replaced(entries: [string, unknown][], name: string, value: string): [string, unknown][] {
+function replaceEntry(
+  entries: [string, unknown][],
+  name: string,
+  value: string,
+): [string, unknown][] {
   return entries.map((entry) => (entry[0] === name ? [name, value] : entry));
 }
 
@@ -222,7 +229,7 @@ function textOf(entries: [string, unknown][], writing: JsonWriting, depth = 0): 
       ([name, value]) =>
         `${JSON.stringify(name)}${writing.style.colon}${valueText(value, writing, depth + 1)}`,
     );
-  return wrapped(members, ['{', '}'], { style: writing.style, depth });
+  return wrapParts(members, ['{', '}'], { style: writing.style, depth });
 }
 
 function valueText(value: unknown, writing: JsonWriting, depth: number): string {
@@ -230,10 +237,10 @@ function valueText(value: unknown, writing: JsonWriting, depth: number): string 
   if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} levels`);
   if (!Array.isArray(value)) return textOf(Object.entries(value), writing, depth);
   const items = value.map((item) => valueText(item, writing, depth + 1));
-  return wrapped(items, ['[', ']'], { style: writing.style, depth });
+  return wrapParts(items, ['[', ']'], { style: writing.style, depth });
 }
 
-function wrapped(
+function wrapParts(
   parts: readonly string[],
   [open, close]: readonly [string, string],
   { style: { comma, indent }, depth }: { style: JsonStyle; depth: number },

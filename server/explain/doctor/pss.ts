@@ -30,7 +30,7 @@ export function signsByPss(
   const maskedBytes = block.length - hashed.length - 1;
   if (maskedBytes < 1 || block[block.length - 1] !== TRAILER) return false;
   const hash = block.subarray(maskedBytes, -1);
-  const plain = unmasked(block.subarray(0, maskedBytes), { seed: hash, mask });
+  const plain = unmask(block.subarray(0, maskedBytes), { seed: hash, mask });
   plain.writeUInt8(plain.readUInt8(0) & (0xff >> (8 * block.length - bits)), 0);
   const start = plain.findIndex((byte) => byte !== 0);
   if (plain[start] !== 1) return false;
@@ -41,7 +41,7 @@ export function signsByPss(
     .equals(hash);
 }
 
-function unmasked(masked: Buffer, { seed, mask }: { seed: Buffer; mask: string }): Buffer {
+function unmask(masked: Buffer, { seed, mask }: { seed: Buffer; mask: string }): Buffer {
   const chunks: Buffer[] = [];
   for (let bytes = 0; bytes < masked.length; ) {
     const counter = Buffer.alloc(4);

@@ -87,7 +87,7 @@ export const encodingCauses = {
     remedy:
       'Send as many bytes as the signing function reports; of a signed message the signature alone.',
   },
-  reversed: {
+  reverseBytes: {
     id: 'little-endian',
     keyTypes: all,
     sentence: 'The bytes of the signature are in reverse (little-endian) order.',
@@ -106,7 +106,7 @@ export const encodingCauses = {
     remedy:
       'Write each INTEGER in the fewest bytes, with one zero byte in front if the top bit is set.',
   },
-  swapped: {
+  swapPair: {
     id: 'r-s-swapped',
     keyTypes: ['ecdsa', 'ed25519'],
     sentence: 'The two halves of the signature are swapped: s comes before r.',
@@ -139,7 +139,7 @@ function textsIn(text: string): { readonly text: string; readonly causes: readon
   if (/^[A-Za-z0-9+/]+(?: [A-Za-z0-9+/]*)+={0,2}$/.test(text)) {
     texts.push({ text: text.replaceAll(' ', '+'), causes: [plusAsSpace.id] });
   }
-  const plain = unescaped(text);
+  const plain = unescapeText(text);
   if (plain !== text) texts.push({ text: plain, causes: [escaped.id] });
   for (const { text: fullText, causes } of [...texts]) {
     const inner = longestRun(fullText);
@@ -150,7 +150,7 @@ function textsIn(text: string): { readonly text: string; readonly causes: readon
 }
 
 /** Returns the text without the escapes of URLs, JSON and HTML. */
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text
     .replace(/%([0-9a-f]{2})|\\u00([0-9a-f]{2})|&#x([0-9a-f]{2});/gi, (_, ...codes: string[]) => {
       const code = codes.slice(0, 3).find((one) => one !== undefined) ?? '';
@@ -272,9 +272,9 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
       const turned = Buffer.concat([Buffer.from(first).reverse(), Buffer.from(second).reverse()]);
       return [
         reading,
-        { bytes: halves, causes: [...causes, encodingCauses.swapped.id] },
+        { bytes: halves, causes: [...causes, encodingCauses.swapPair.id] },
         reversed(reading),
-        { bytes: turned, causes: [...causes, encodingCauses.reversed.id] },
+        { bytes: turned, causes: [...causes, encodingCauses.reverseBytes.id] },
       ];
     },
   };
@@ -293,16 +293,16 @@ function beside({ causes }: SignatureDecoding, bytes: Buffer): SignatureDecoding
 function reversed({ bytes, causes }: SignatureDecoding): SignatureDecoding {
   return {
     bytes: Buffer.from(bytes).reverse(),
-    causes: [...causes, encodingCauses.reversed.id],
+    causes: [...causes, encodingCauses.reverseBytes.id],
   };
 }
 
 function littleEndian({ r, s }: SignaturePair, causes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: byteReversed(r), s: byteReversed(s) });
-  return { bytes, causes: [...causes, encodingCauses.reversed.id] };
+  return { bytes, causes: [...causes, encodingCauses.reverseBytes.id] };
 }
 
 function swapped({ r, s }: SignaturePair, causes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: s, s: r });
-  return { bytes, causes: [...causes, encodingCauses.swapped.id] };
+  return { bytes, causes: [...causes, encodingCauses.swapPair.id] };
 }

@@ -55,7 +55,7 @@ function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
  * because a second cause in addition is rare.
  */
 function isInOrder({ causes }: SignatureDecoding): boolean {
-  const { swapped, reversed, surplus } = encodingCauses;
+  const { swapPair: swapped, reverseBytes: reversed, surplus } = encodingCauses;
   return ![swapped.id, reversed.id, surplus.id].some((id) => causes.includes(id));
 }
 

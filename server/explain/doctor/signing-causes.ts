@@ -39,7 +39,7 @@ const signBytesSent =
 const signWholeBody = 'Sign the whole body of the request, exactly as it is sent.';
 
 /** Returns a cause by which other bytes than the body were signed correctly. */
-function signed(
+function signingCause(
   causeText: CauseText,
   messages: (body: Buffer) => readonly (Buffer | undefined)[],
 ): SigningCause {
@@ -60,7 +60,7 @@ function otherDigest(digest: DigestName, name: string): SigningCause {
 
 /** All causes in signing. Cheap checks come first, so that expensive ones rarely run. */
 export const signingCauses: readonly SigningCause[] = [
-  signed(
+  signingCause(
     {
       id: 'line-feed-not-sent',
       sentence: 'A line feed at the end of the body was signed but not sent.',
@@ -68,7 +68,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => [lineEnds.withLineFeed(body)],
   ),
-  signed(
+  signingCause(
     {
       id: 'line-feed-not-signed',
       sentence: 'The body sent ends in a line feed that was not signed.',
@@ -76,7 +76,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => [lineEnds.withoutLineFeed(body)],
   ),
-  signed(
+  signingCause(
     {
       id: 'crlf-not-sent',
       sentence: 'CR LF at the end of the body was signed but not sent.',
@@ -84,7 +84,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => [lineEnds.withCrLf(body)],
   ),
-  signed(
+  signingCause(
     {
       id: 'crlf-not-signed',
       sentence: 'The body sent ends in CR LF that was not signed.',
@@ -92,7 +92,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => [lineEnds.withoutCrLf(body)],
   ),
-  signed(
+  signingCause(
     {
       id: 'line-ends-converted',
       sentence: 'The body was signed and sent with different line ends (LF and CR LF).',
@@ -100,7 +100,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => lineEnds.convertedLineEnds(body),
   ),
-  signed(
+  signingCause(
     {
       id: 'nul-signed',
       sentence: 'A zero byte after the body was signed too, such as the terminator of a C string.',
@@ -108,7 +108,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => [Buffer.concat([body, Buffer.alloc(1)])],
   ),
-  signed(
+  signingCause(
     {
       id: 'empty-body-signed',
       sentence: 'Nothing was signed: the signature is over zero bytes.',
@@ -116,7 +116,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     () => [Buffer.alloc(0)],
   ),
-  signed(
+  signingCause(
     {
       id: 'id-data-signed',
       sentence: 'Only id_data was signed.',
@@ -124,7 +124,7 @@ export const signingCauses: readonly SigningCause[] = [
     },
     (body) => memberTexts(body, 'id_data'),
   ),
-  signed(
+  signingCause(
     {
       id: 'pubkey-signed',
       sentence: 'Only pubkey was signed.',
@@ -160,7 +160,7 @@ export const signingCauses: readonly SigningCause[] = [
     fits: ({ body, signature }) =>
       base64Texts(digest('sha256', body)).some((text) => signature.signs(text)),
   },
-  signed(
+  signingCause(
     {
       id: 'encoded-body-signed',
       sentence: 'An encoding of the body was signed, such as its base64.',

@@ -34,9 +34,9 @@ export async function readIdentity(
     readText('certificate file', certFile),
     readText('key file', keyFile),
   ]);
-  const what = `TLS certificate file ${certFile}`;
-  const certificate = firstCertificate(what, cert);
-  requireInDate(what, certificate, nowMs);
+  const subject = `TLS certificate file ${certFile}`;
+  const certificate = firstCertificate(subject, cert);
+  requireInDate(subject, certificate, nowMs);
   const privateKey = readKey(`TLS key file ${keyFile}`, key);
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new SettingError(
@@ -46,7 +46,7 @@ export async function readIdentity(
   try {
     createSecureContext({ key, cert });
   } catch (error) {
-    throw new SettingError(`${what} cannot be used with its key: ${reason(error)}`);
+    throw new SettingError(`${subject} cannot be used with its key: ${reason(error)}`);
   }
   return { key, cert };
 }

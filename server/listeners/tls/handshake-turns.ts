@@ -43,8 +43,8 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     const fail = (code: string, rawPacket?: Buffer): void => {
-      const what = { code, ...(rawPacket && { rawPacket }) };
-      const error = Object.assign(new Error('the TLS handshake was not started'), what);
+      const properties = { code, ...(rawPacket && { rawPacket }) };
+      const error = Object.assign(new Error('the TLS handshake was not started'), properties);
       server.emit('tlsClientError', error, socket);
     };
     const startIfOpen = (): void => {

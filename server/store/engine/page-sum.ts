@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 
 /** Byte ranges of the first page that change with how the file was opened, and are not content. */
-const ofOpening = [
+const volatileRanges = [
   [18, 20], // versions of the format: with or without a log
   [24, 28], // counter of changes
   [92, 100], // that counter again, and the engine's version
@@ -20,6 +20,6 @@ export function isPageSize(bytes: number): boolean {
 export function pageSum(number: number, page: Buffer): number {
   if (number !== 1) return crc32(page);
   const content = Buffer.from(page);
-  for (const [from, to] of ofOpening) content.fill(0, from, to);
+  for (const [from, to] of volatileRanges) content.fill(0, from, to);
   return crc32(content);
 }

@@ -25,8 +25,8 @@ function restoreTable(sql: Sql, table: string, hasRowId: boolean): void {
   const names = columns.map((column) => text(column, 'name'));
   const keys = hasRowId ? ['rowid'] : names.filter((_, at) => columns[at]?.pk !== 0);
   const isSame = keys.map((key) => `m.${key} = s.${key}`).join(' AND ');
-  const listed = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
-  const rowId = hasRowId ? { into: 'rowid, ', of: 's.rowid, ' } : { into: '', of: '' };
+  const columnsOf = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+  const rowId = hasRowId ? { into: 'rowid, ', from: 's.rowid, ' } : { into: '', from: '' };
   sql.run(
     `DELETE FROM main.${table} AS m
      WHERE NOT EXISTS (SELECT 1 FROM snapshot.${table} s WHERE ${isSame})`,
@@ -35,7 +35,7 @@ function restoreTable(sql: Sql, table: string, hasRowId: boolean): void {
   // written again.
   sql.run(
     `INSERT OR REPLACE INTO main.${table} (${rowId.into}${names.join(', ')})
-     SELECT ${rowId.of}${listed('s')} FROM snapshot.${table} s
-     LEFT JOIN main.${table} m ON ${isSame} WHERE (${listed('s')}) IS NOT (${listed('m')})`,
+     SELECT ${rowId.from}${columnsOf('s')} FROM snapshot.${table} s
+     LEFT JOIN main.${table} m ON ${isSame} WHERE (${columnsOf('s')}) IS NOT (${columnsOf('m')})`,
   );
 }

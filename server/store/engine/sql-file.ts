@@ -128,8 +128,8 @@ export class FileSql extends Transactional implements Sql {
   protected execute(statement: string, values: readonly SqlValue[] = []): number {
     const { statement: prepared, columns } = this.#prepared.get(statement);
     let changes = 0;
-    if (columns.length === 0) changes = prepared.run(values.map(bound)).changes;
-    else prepared.all(values.map(bound));
+    if (columns.length === 0) changes = prepared.run(values.map(bindValue)).changes;
+    else prepared.all(values.map(bindValue));
     this.#noteCommit();
     return changes;
   }
@@ -155,7 +155,7 @@ export class FileSql extends Transactional implements Sql {
   /** Reads all rows at once: a statement in progress would block commits and copies. */
   all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
     const { statement, columns } = this.#prepared.get(query);
-    return statement.all(values.map(bound)).map((row) => namedRow(columns, row as SqlValue[]));
+    return statement.all(values.map(bindValue)).map((row) => namedRow(columns, row as SqlValue[]));
   }
 
   /**
@@ -347,22 +347,22 @@ function inodeOf(path: string): number {
 
 function namedRow(columns: readonly string[], row: readonly SqlValue[]): SqlRow {
   const named: Record<string, SqlValue> = {};
-  for (const [at, column] of columns.entries()) named[column] = unescaped(row[at] ?? null);
+  for (const [at, column] of columns.entries()) named[column] = unescapeValue(row[at] ?? null);
   return named;
 }
 
 /** Binds whole numbers as bigint: the driver stores every other number as REAL. */
-function bound(value: SqlValue): string | number | bigint | Uint8Array | null {
+function bindValue(value: SqlValue): string | number | bigint | Uint8Array | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
-  return typeof value === 'string' ? escaped(value) : value;
+  return typeof value === 'string' ? escapeText(value) : value;
 }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   if (!text.includes(nul) && !text.includes(sub)) return text;
   return text.replaceAll(sub, sub + sub).replaceAll(nul, `${sub}0`);
 }
 
-function unescaped(value: SqlValue): SqlValue {
+function unescapeValue(value: SqlValue): SqlValue {
   if (typeof value !== 'string' || !value.includes(sub)) return value;
   // SUB SUB is split first, so that each remaining SUB 0 stands for a NUL.
   const parts = value.split(sub + sub);

@@ -176,7 +176,7 @@ class MemorySql extends Transactional implements Sql {
   protected execute(statement: string, values: readonly SqlValue[] = []): void {
     const prepared = this.#prepared.get(statement);
     try {
-      if (values.length > 0) prepared.bind(values.map(bound));
+      if (values.length > 0) prepared.bind(values.map(bindValue));
       prepared.step();
     } finally {
       prepared.reset();
@@ -186,7 +186,7 @@ class MemorySql extends Transactional implements Sql {
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
     const prepared = this.#prepared.get(query);
     try {
-      prepared.bind(values.map(bound));
+      prepared.bind(values.map(bindValue));
       return prepared.step() ? rowOf(prepared, this.#columnsOf(prepared)) : undefined;
     } finally {
       prepared.reset();
@@ -270,7 +270,7 @@ function rowsOf(
 ): SqlRow[] {
   const rows: SqlRow[] = [];
   try {
-    prepared.bind(values.map(bound));
+    prepared.bind(values.map(bindValue));
     while (prepared.step()) rows.push(rowOf(prepared, names));
   } finally {
     prepared.reset();
@@ -287,7 +287,7 @@ function rowOf(prepared: Statement, names: readonly string[]): SqlRow {
 }
 
 /** sql.js removes a byte order mark from the beginning of every text it reads, so it is doubled. */
-function bound(value: SqlValue): SqlValue {
+function bindValue(value: SqlValue): SqlValue {
   return typeof value === 'string' && value.startsWith(byteOrderMark)
     ? byteOrderMark + value
     : value;

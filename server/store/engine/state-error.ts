@@ -36,17 +36,17 @@ export class StateError extends Error {
   override readonly name = 'StateError';
   readonly kind: StateErrorKind;
   /** The file and its problem, without the remedy. */
-  readonly what: string;
+  readonly problem: string;
 
   /** @param folder the data folder that the remedy names */
   constructor(
     kind: StateErrorKind,
-    what: string,
+    problem: string,
     { folder = 'FOLDER', cause = undefined as unknown } = {},
   ) {
-    super(`${what}; ${remedies[kind](folder)}`, { cause });
+    super(`${problem}; ${remedies[kind](folder)}`, { cause });
     this.kind = kind;
-    this.what = what;
+    this.problem = problem;
   }
 }
 

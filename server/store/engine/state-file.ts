@@ -139,7 +139,7 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
     removeCopies(path);
     const sql = openFileSql(path);
     try {
-      if (isEmpty(sql)) found(sql, shape, folder);
+      if (isEmpty(sql)) createSchema(sql, shape, folder);
       else requireVersion(sql, path, shape);
       return sql;
     } catch (error) {
@@ -167,7 +167,7 @@ export function versionOf(sql: Sql): number {
   return Number(sql.first('PRAGMA user_version')?.user_version);
 }
 
-function found(sql: FileSql, { schema, version }: StateShape, folder: string): void {
+function createSchema(sql: FileSql, { schema, version }: StateShape, folder: string): void {
   sql.script(`BEGIN; ${schema} PRAGMA user_version = ${version}; COMMIT;`);
   syncPath(folder);
 }

@@ -293,15 +293,15 @@ describe('an unusable data folder', () => {
     ['a list of tenants of another version', server, setVersion, 'version 99', remedy],
   ])(
     'is refused for %s in one sentence that names the file',
-    async (_, place, damage, what, way) => {
+    async (_, place, damage, problem, remedy) => {
       await during((running) => publish(running));
       const path = place();
       damage(path);
       const before = contentOf(data);
       const refusal = await start().then(() => 'started', String);
       expect(refusal).toContain(path);
-      expect(refusal).toContain(what);
-      expect(refusal).toContain(way);
+      expect(refusal).toContain(problem);
+      expect(refusal).toContain(remedy);
       expect(refusal).not.toContain('\n');
       expect(contentOf(data)).toEqual(before);
     },

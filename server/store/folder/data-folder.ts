@@ -152,7 +152,7 @@ export class DataFolder {
       if (storageProblem(root) !== undefined) throw stateError(folder, root);
       const error = stateError(folder, cause);
       if (!(error instanceof StateError)) throw error;
-      throw new StateError(error.kind, error.what, { folder, cause });
+      throw new StateError(error.kind, error.problem, { folder, cause });
     }
   }
 }

@@ -280,7 +280,7 @@ class StateExport {
 
   #lose(path: string, cause: unknown): void {
     const error = cause instanceof NotAFile ? stateError(path, cause) : cause;
-    const loss = error instanceof StateError ? error.what : `${path}: ${messageOf(error)}`;
+    const loss = error instanceof StateError ? error.problem : `${path}: ${messageOf(error)}`;
     if (!this.#lost.includes(loss)) this.#lost.push(loss);
   }
 }

@@ -136,7 +136,7 @@ function requireState(file: string, state: Sql): void {
 function asExportProblem(file: string, error: unknown): unknown {
   const reason = stateError(file, error);
   const isDamaged = reason instanceof StateError && reason.kind === 'damaged';
-  return isDamaged ? new StateError('not exported', reason.what, { cause: error }) : reason;
+  return isDamaged ? new StateError('not exported', reason.problem, { cause: error }) : reason;
 }
 
 /**
@@ -250,10 +250,10 @@ class StateImport {
     }
   }
 
-  #changed(what: string): StateError {
+  #changed(subject: string): StateError {
     return new StateError(
       'not exported',
-      `${this.#inputs.file} was changed: ${what} differs from the export`,
+      `${this.#inputs.file} was changed: ${subject} differs from the export`,
     );
   }
 }

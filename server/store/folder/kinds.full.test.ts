@@ -61,7 +61,7 @@ const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
 };
 
 /** Returns every entry by its path, with its kind, rights and content. */
-function listed(path: string): Readonly<Record<string, string>> {
+function listFiles(path: string): Readonly<Record<string, string>> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   const outcome = names.map((name) => {
     const target = join(path, name);
@@ -98,12 +98,12 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
       const path = join(data, name);
       rmSync(path, { force: true });
       await kinds[kind]?.(path);
-      const before = listed(data);
+      const before = listFiles(data);
       const outcome = await refusal(() => DataFolder.open(data));
       expect(outcome).toContain(
         `${path} is ${kind} where a file must be; replace it with the file itself`,
       );
-      expect(listed(data)).toEqual(before);
+      expect(listFiles(data)).toEqual(before);
       rmSync(data, { recursive: true });
     }
   });
@@ -119,11 +119,11 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
       const path = join(data, name);
       rmSync(path);
       await kinds[kind]?.(path);
-      const before = listed(data);
+      const before = listFiles(data);
       const out = join(folder.path, 'state');
       const { lost } = await exportState({ folder: data, out, newToken: () => 'new' });
       if (name !== 'server.lock') expect(lost.join('\n')).toContain(`${path} is ${kind} where`);
-      expect(listed(data)).toEqual(before);
+      expect(listFiles(data)).toEqual(before);
       rmSync(data, { recursive: true });
     }
   });
@@ -134,9 +134,9 @@ describe('a refused data folder', () => {
     execFileSync('cp', ['-a', killed, data]);
     rmSync(join(data, 'server.lock'));
     rmSync(join(data, 'server.sqlite-wal'));
-    const before = listed(data);
+    const before = listFiles(data);
     expect(await refusal(() => DataFolder.open(data))).toContain('server.sqlite-wal is missing');
-    expect(listed(data)).toEqual(before);
+    expect(listFiles(data)).toEqual(before);
   });
 });
 
@@ -188,8 +188,8 @@ describe('a sparse file of 200 GiB in the data folder', () => {
     async (base) => {
       const name = filesOf(killed).find((one) => basename(one) === base) ?? '';
       const { path, outcome, lost } = await withHoles(name, (one) => truncateSync(one));
-      const what = base.endsWith('-sums') ? `has ${bytes} of ` : 'is no longer a database';
-      for (const sentence of [outcome, lost]) expect(sentence).toContain(`${path} ${what}`);
+      const problem = base.endsWith('-sums') ? `has ${bytes} of ` : 'is no longer a database';
+      for (const sentence of [outcome, lost]) expect(sentence).toContain(`${path} ${problem}`);
     },
   );
 

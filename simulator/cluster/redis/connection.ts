@@ -34,7 +34,7 @@ export class RedisConnection {
   }
 
   /** Address for display, without user and password. */
-  get shown(): string {
+  get displayUrl(): string {
     return shownRedis(this.#address.url);
   }
 
@@ -63,7 +63,10 @@ export class RedisConnection {
       if (signal.aborted) return new Promise(() => undefined);
       if (this.#clock.monotonicMs() - lastReplyMs < LOST_MAX_MS) continue;
       const seconds = LOST_MAX_MS / 1000;
-      throw setUpProblem(this.shown, `has not answered for ${seconds} s; the run cannot continue`);
+      throw setUpProblem(
+        this.displayUrl,
+        `has not answered for ${seconds} s; the run cannot continue`,
+      );
     }
   }
 
@@ -190,8 +193,8 @@ function reasonOf(error: unknown): string {
   );
 }
 
-function setUpProblem(shown: string, message: string, cause?: unknown): ClusterError {
-  return new ClusterError(`${shown} ${message}`, 'set-up', cause);
+function setUpProblem(server: string, message: string, cause?: unknown): ClusterError {
+  return new ClusterError(`${server} ${message}`, 'set-up', cause);
 }
 
 /** Returns the address for display, without user and password. */

@@ -113,12 +113,12 @@ class Follower {
    * Runs a step. If Redis refuses a command because a key contains foreign data, the worker reports
    * it once and continues.
    */
-  async #unlessRefused(step: Promise<void>, what: string): Promise<void> {
+  async #unlessRefused(step: Promise<void>, subject: string): Promise<void> {
     try {
       await step;
     } catch (error) {
       if (!isReply(error)) throw error;
-      const { message } = unreadable(what, error);
+      const { message } = unreadable(subject, error);
       if (message !== this.#lookError) this.#options.print(`${this.#name}: ${message}`);
       this.#lookError = message;
     }

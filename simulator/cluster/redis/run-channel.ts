@@ -165,9 +165,9 @@ export function isReply(error: unknown): error is Error {
 }
 
 /** Returns the error for a key that contains foreign data. */
-export function unreadable(what: string, error: Error): ClusterError {
+export function unreadable(subject: string, error: Error): ClusterError {
   const reply = printable(error.message);
-  const sentence = `${what} cannot be used: Redis says ${reply}; give Fleetbed a database of its own`;
+  const sentence = `${subject} cannot be used: Redis says ${reply}; give Fleetbed a database of its own`;
   return new ClusterError(sentence, 'set-up', error);
 }
 

@@ -170,7 +170,7 @@ class RedisCoordinator {
       { ...channel, client: redis.another() },
       {
         onMessage: (message) => this.#receive(message),
-        onUnsigned: () => this.#refuse(unsignedAt(redis.shown)),
+        onUnsigned: () => this.#refuse(unsignedAt(redis.displayUrl)),
         onAllRead: () => this.#assignments.endIdle(),
         consumes: true,
       },
@@ -179,7 +179,7 @@ class RedisCoordinator {
     await this.#publish().catch((error: unknown) => {
       throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
     });
-    print(`run ${this.#id}: ${shards} shards wait for workers at ${redis.shown}`);
+    print(`run ${this.#id}: ${shards} shards wait for workers at ${redis.displayUrl}`);
     this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#onPulse());
     return this.#coordinator.outcome;
   }
@@ -304,7 +304,7 @@ class RedisCoordinator {
     const refused = [...this.#refusals].join('; ');
     const sentence =
       `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
-      `start more of them with npx fleetbed worker --redis ${redis.shown} ` +
+      `start more of them with npx fleetbed worker --redis ${redis.displayUrl} ` +
       `--url ${this.#plan.baseUrl}` +
       (refused === '' ? '' : ` (${refused})`);
     this.#coordinator.fail(new ClusterError(sentence));

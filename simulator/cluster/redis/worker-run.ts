@@ -76,7 +76,7 @@ export class WorkerRun {
       ...options,
       onMessage: (message) => this.#receive(message),
       onOwner: (message) => this.#onOwner(message),
-      onUnsigned: () => options.print(`${options.name}: ${unsignedAt(options.redis.shown)}`),
+      onUnsigned: () => options.print(`${options.name}: ${unsignedAt(options.redis.displayUrl)}`),
     });
   }
 

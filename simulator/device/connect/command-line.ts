@@ -67,7 +67,7 @@ class CommandLineParser {
     if (appends) this.#take();
     this.#skipBlanks();
     const next = this.#peek();
-    if (next === '' || next === '>') throw unexpected(next === '' ? 'newline' : next);
+    if (next === '' || next === '>') throw unexpectedToken(next === '' ? 'newline' : next);
     return { path: this.#word(), appends };
   }
 
@@ -75,7 +75,7 @@ class CommandLineParser {
     let word = '';
     for (let next = this.#peek(); next !== '' && next !== '>'; next = this.#peek()) {
       if (BLANK.test(next)) break;
-      if (unsupported.includes(next)) throw unexpected(next);
+      if (unsupported.includes(next)) throw unexpectedToken(next);
       word += this.#part();
     }
     return word;
@@ -134,6 +134,6 @@ class CommandLineParser {
   }
 }
 
-function unexpected(token: string): CommandSyntaxError {
+function unexpectedToken(token: string): CommandSyntaxError {
   return new CommandSyntaxError(`sh: syntax error: "${token}" unexpected`);
 }

@@ -71,12 +71,13 @@ export function runCommand(args: readonly string[], context: ShellContext): Comm
   const [name, ...rest] = args;
   if (name === undefined) return { output: Buffer.alloc(0), errors: [], status: 0, exits: false };
   const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (row === undefined) return failed(`sh: ${name}: not found`, NOT_FOUND_STATUS);
+  if (row === undefined) return failureResult(`sh: ${name}: not found`, NOT_FOUND_STATUS);
   const output: Buffer[] = [];
   let outputBytes = 0;
   const errors: string[] = [];
   const { flags, operands, unknownFlag } = splitArguments(rest, row.flags ?? '');
-  if (unknownFlag !== undefined) return failed(`${name}: invalid option -- '${unknownFlag}'`, 1);
+  if (unknownFlag !== undefined)
+    return failureResult(`${name}: invalid option -- '${unknownFlag}'`, 1);
   row.run({
     context,
     flags,
@@ -92,7 +93,7 @@ export function runCommand(args: readonly string[], context: ShellContext): Comm
   return { output: Buffer.concat(output), errors, status, exits: name === 'exit' };
 }
 
-function failed(error: string, status: number): CommandResult {
+function failureResult(error: string, status: number): CommandResult {
   return { output: Buffer.alloc(0), errors: [error], status, exits: false };
 }
 
@@ -126,7 +127,7 @@ function usages(): string[] {
 }
 
 /** Runs `callback` for each path. A FileError is reported and does not stop the remaining paths. */
-function eachPath(run: CommandRun, callback: (path: string, shown: string) => void): void {
+function eachPath(run: CommandRun, callback: (path: string, displayPath: string) => void): void {
   for (const operand of run.operands) {
     try {
       callback(absolutePath(operand, run.context.workingFolder), operand);

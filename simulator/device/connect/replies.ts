@@ -27,14 +27,14 @@ export function controlError(
 ): OutgoingMessage {
   const msgid = textProp(about, 'msgid');
   const { proto, typ } = about;
-  const body = { err: shortened(err), close: closes, msgproto: proto, msgtype: typ, msgid };
+  const body = { err: shortenError(err), close: closes, msgproto: proto, msgtype: typ, msgid };
   return { proto: connectProtocols.control, typ: 'error', body: encodeBody(body) };
 }
 
 /** Builds an error message of the protocol that `about` belongs to. */
 export function protocolError(about: ConnectMessage, err: string): OutgoingMessage {
   const msgid = textProp(about, 'msgid');
-  const body = { err: shortened(err), msgtype: about.typ, msgid };
+  const body = { err: shortenError(err), msgtype: about.typ, msgid };
   return { proto: about.proto, typ: 'error', body: encodeBody(body) };
 }
 
@@ -53,6 +53,6 @@ export function messageChunks(bytes: Buffer): Buffer[] {
   );
 }
 
-function shortened(text: string): string {
+function shortenError(text: string): string {
   return firstCharacters(text, ERROR_MAX_CHARACTERS);
 }

@@ -91,7 +91,7 @@ export class Shells {
 
   #expire(shell: Shell, reason: string): ShellMessages {
     this.#shells.delete(shell.sid);
-    return [ended(shell, messageStatuses.error, reason)];
+    return [stopMessage(shell, messageStatuses.error, reason)];
   }
 
   #spawn(message: ConnectMessage): ShellMessages {
@@ -122,7 +122,7 @@ export class Shells {
       const screenMessages = screen(shell, shell.terminal.type(message.body ?? new Uint8Array()));
       if (!shell.terminal.hasEnded) return screenMessages;
       this.#shells.delete(shell.sid);
-      return [...screenMessages, ended(shell, messageStatuses.normal)];
+      return [...screenMessages, stopMessage(shell, messageStatuses.normal)];
     });
   }
 
@@ -141,14 +141,14 @@ export class Shells {
     if (message.sid !== undefined) {
       return this.#with(message, (shell) => {
         this.#shells.delete(shell.sid);
-        return [ended(shell, messageStatuses.normal)];
+        return [stopMessage(shell, messageStatuses.normal)];
       });
     }
     const userId = textProp(message, 'user_id');
     const userShells = [...this.#shells.values()].filter((shell) => shell.userId === userId);
     if (userShells.length === 0) return [failure(message, 'session not found')];
     for (const { sid } of userShells) this.#shells.delete(sid);
-    return userShells.map((shell) => ended(shell, messageStatuses.normal));
+    return userShells.map((shell) => stopMessage(shell, messageStatuses.normal));
   }
 
   #ping(message: ConnectMessage): ShellMessages {
@@ -180,7 +180,7 @@ function to({ sid }: Shell): { readonly proto: number; readonly sid: string } {
 }
 
 /** Builds the message that reports the end of a shell. */
-function ended(shell: Shell, status: number, reason = ''): ConnectMessage {
+function stopMessage(shell: Shell, status: number, reason = ''): ConnectMessage {
   const props = { status, user_id: shell.userId };
   return { ...to(shell), typ: 'stop', props, body: Buffer.from(reason) };
 }

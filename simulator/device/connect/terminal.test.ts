@@ -15,7 +15,7 @@ function terminalOf(contents: Readonly<Record<string, string>> = {}) {
 }
 
 /** Returns the output of a line, without its echo and the next prompt, with Unix line ends. */
-function shown(terminal: DeviceShell, line: string): string {
+function outputOf(terminal: DeviceShell, line: string): string {
   const screen = terminal.type(Buffer.from(`${line}\r`)).toString();
   expect(screen.startsWith(`${line}\r\n`)).toBe(true);
   const end = screen.lastIndexOf('root@');
@@ -61,12 +61,12 @@ describe('the shell of a device', () => {
       '/root/sub/b.txt': 'b',
       '/root/.hidden': '',
     });
-    expect(shown(terminal, line)).toBe(text);
-    expect(shown(terminal, 'echo $?')).toBe('0\n');
+    expect(outputOf(terminal, line)).toBe(text);
+    expect(outputOf(terminal, 'echo $?')).toBe('0\n');
   });
 
   it('lists all its commands when asked for help', () => {
-    const names = shown(terminalOf().terminal, 'help')
+    const names = outputOf(terminalOf().terminal, 'help')
       .split('\n')
       .map((usage) => usage.split(' ')[0]);
     expect(names).toEqual([
@@ -103,45 +103,45 @@ describe('the shell of a device', () => {
     ['echo a > no/where', "sh: can't create no/where: No such file or directory\n", 2],
   ])('answers the line %j with the error %j and status %i', (line, text, status) => {
     const { terminal, files } = terminalOf({ '/root/a.txt': 'a\n', '/root/sub/b.txt': 'b' });
-    expect(shown(terminal, line)).toBe(text);
-    expect(shown(terminal, 'echo $?')).toBe(`${status}\n`);
+    expect(outputOf(terminal, line)).toBe(text);
+    expect(outputOf(terminal, 'echo $?')).toBe(`${status}\n`);
     expect(files.list('/root')).toEqual(['a.txt', 'sub']);
   });
 
   it('writes files and appends to them', () => {
     const { terminal, files } = terminalOf();
-    expect(shown(terminal, 'echo one > a')).toBe('');
-    expect(shown(terminal, 'echo two >> a')).toBe('');
-    expect(shown(terminal, 'echo three >> b')).toBe('');
-    expect(shown(terminal, 'cat a b > c')).toBe('');
+    expect(outputOf(terminal, 'echo one > a')).toBe('');
+    expect(outputOf(terminal, 'echo two >> a')).toBe('');
+    expect(outputOf(terminal, 'echo three >> b')).toBe('');
+    expect(outputOf(terminal, 'cat a b > c')).toBe('');
     expect(files.read('/root/c').toString()).toBe('one\ntwo\nthree\n');
-    expect(shown(terminal, 'cat none a > d')).toBe('cat: none: No such file or directory\n');
-    expect(shown(terminal, 'cat d')).toBe('one\ntwo\n');
-    expect(shown(terminal, '> a')).toBe('');
+    expect(outputOf(terminal, 'cat none a > d')).toBe('cat: none: No such file or directory\n');
+    expect(outputOf(terminal, 'cat d')).toBe('one\ntwo\n');
+    expect(outputOf(terminal, '> a')).toBe('');
     expect(files.read('/root/a')).toHaveLength(0);
   });
 
   it('creates and removes folders', () => {
     const { terminal, files } = terminalOf();
-    expect(shown(terminal, 'mkdir -p a/b/c d')).toBe('');
-    expect(shown(terminal, 'mkdir -p a/b')).toBe('');
+    expect(outputOf(terminal, 'mkdir -p a/b/c d')).toBe('');
+    expect(outputOf(terminal, 'mkdir -p a/b')).toBe('');
     expect(files.list('/root/a/b')).toEqual(['c']);
-    expect(shown(terminal, 'rm -rf a none')).toBe('');
+    expect(outputOf(terminal, 'rm -rf a none')).toBe('');
     expect(files.list('/root')).toEqual(['d']);
-    expect(shown(terminal, 'rm -r d')).toBe('');
+    expect(outputOf(terminal, 'rm -r d')).toBe('');
     expect(files.list('/root')).toEqual([]);
   });
 
   it('shows the time of the device', () => {
     const { terminal, clock } = terminalOf();
     clock.advance(86_400_000);
-    expect(shown(terminal, 'date')).toBe('Sun Feb 01 12:00:00 UTC 2026\n');
+    expect(outputOf(terminal, 'date')).toBe('Sun Feb 01 12:00:00 UTC 2026\n');
   });
 
   it('knows the size of the screen, and adapts to a new one', () => {
     const { terminal } = terminalOf();
     terminal.resize({ height: 50, width: 132 });
-    expect(shown(terminal, 'echo $LINES $COLUMNS')).toBe('50 132\n');
+    expect(outputOf(terminal, 'echo $LINES $COLUMNS')).toBe('50 132\n');
   });
 
   it('shows bytes that are not text unchanged', () => {
@@ -156,7 +156,7 @@ describe('the shell of a device', () => {
     expect(terminal.type(Buffer.from('rm -rf /etc\x03')).toString()).toBe(
       `rm -rf /etc^C\r\n${prompt}`,
     );
-    expect(shown(terminal, 'echo $?')).toBe('130\n');
+    expect(outputOf(terminal, 'echo $?')).toBe('130\n');
     expect(terminal.hasEnded).toBe(false);
   });
 
@@ -185,13 +185,13 @@ describe('the shell of a device', () => {
     const screen = terminal.type(Buffer.from('cat big\r'.repeat(100)));
     expect(screen.length).toBeLessThan(2 ** 18 + 200);
     expect(screen.toString()).toContain('sh: output cut after 262144 bytes\r\n');
-    expect(shown(terminal, 'echo alive')).toBe('alive\n');
+    expect(outputOf(terminal, 'echo alive')).toBe('alive\n');
   });
 
   it('does not join more output than fits a file', () => {
     const { terminal, files } = terminalOf();
     files.write('/root/big', Buffer.alloc(5 * 2 ** 20, 'x'));
-    expect(shown(terminal, 'cat big big big > all')).toBe(
+    expect(outputOf(terminal, 'cat big big big > all')).toBe(
       'cat: big: File too large\ncat: big: File too large\n',
     );
     expect(files.stat('/root/all').sizeBytes).toBe(5 * 2 ** 20);

@@ -7,15 +7,15 @@ const DAY = 24 * HOUR;
 /** Formats seconds since the start as `m:ss`, `h:mm:ss` or `3d 04:00`. */
 export function clockText(seconds: number): string {
   const wholeSeconds = Math.round(seconds);
-  const part = (unit: number, of: number): string =>
-    String(Math.floor((wholeSeconds % of) / unit)).padStart(2, '0');
+  const unitText = (unit: number, nextUnit: number): string =>
+    String(Math.floor((wholeSeconds % nextUnit) / unit)).padStart(2, '0');
   if (wholeSeconds >= DAY) {
-    return `${Math.floor(wholeSeconds / DAY)}d ${part(HOUR, DAY)}:${part(MINUTE, HOUR)}`;
+    return `${Math.floor(wholeSeconds / DAY)}d ${unitText(HOUR, DAY)}:${unitText(MINUTE, HOUR)}`;
   }
   if (wholeSeconds >= HOUR) {
-    return `${Math.floor(wholeSeconds / HOUR)}:${part(MINUTE, HOUR)}:${part(1, MINUTE)}`;
+    return `${Math.floor(wholeSeconds / HOUR)}:${unitText(MINUTE, HOUR)}:${unitText(1, MINUTE)}`;
   }
-  return `${Math.floor(wholeSeconds / MINUTE)}:${part(1, MINUTE)}`;
+  return `${Math.floor(wholeSeconds / MINUTE)}:${unitText(1, MINUTE)}`;
 }
 
 const compact = new Intl.NumberFormat('en', {

@@ -66,7 +66,7 @@ const noFilter: DeviceListFilter = { search: '', outcome: '', cohort: '', page: 
 export function Devices({ devices }: { devices: ShownDevices }) {
   const all = useMemo(() => devicesOf(devices), [devices]);
   const [filter, setFilter] = useState(noFilter);
-  const filteredDevices = useMemo(() => filtered(all, filter), [all, filter]);
+  const filteredDevices = useMemo(() => filterDevices(all, filter), [all, filter]);
   const first = filter.page * PAGE_SIZE;
   return (
     <div id="devices">
@@ -160,7 +160,7 @@ function devicesOf({ texts, rows }: ShownDevices): readonly DeviceListRow[] {
   });
 }
 
-function filtered(
+function filterDevices(
   devices: readonly DeviceListRow[],
   { search, outcome, cohort }: DeviceListFilter,
 ): readonly DeviceListRow[] {

@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { after } from './browser-clock.ts';
 import { targetOf } from './client.ts';
-import { link, tenant, token } from './session.ts';
+import { streamState, tenant, token } from './session.ts';
 import { followStream } from './stream.ts';
 
 const TICK_MS = 1000;
@@ -31,8 +31,8 @@ export function startLive(): void {
     return followStream(() => targetOf('GET /events'), {
       onEvent: scheduleTick,
       onState: (state) => {
-        if (state === 'live' && link.peek() === 'lost') scheduleTick();
-        link.value = state;
+        if (state === 'live' && streamState.peek() === 'lost') scheduleTick();
+        streamState.value = state;
       },
     });
   });

@@ -18,7 +18,7 @@ export const loginError = signal('');
 export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
 
 /** State of the event stream. Events arrive in the state `live`. */
-export const link = signal<'connecting' | 'live' | 'lost'>('connecting');
+export const streamState = signal<'connecting' | 'live' | 'lost'>('connecting');
 
 /** Stores the token for the lifetime of this tab. */
 export function logIn(newToken: string): void {
@@ -42,17 +42,17 @@ export function chooseTenant(id: string): void {
 
 /** Connects the tabs of the console, so that a new one needs no login of its own. */
 const tabs = new BroadcastChannel('fleetbed-console');
-const asks = 'token?';
+const TOKEN_QUESTION = 'token?';
 
 /** Takes the token of another tab of the console, if this one has none. */
 function askOtherTabs(): void {
   const isAsking = token.value === '';
   tabs.onmessage = ({ data }: MessageEvent<string>): void => {
-    if (data === asks) {
+    if (data === TOKEN_QUESTION) {
       if (token.value !== '') tabs.postMessage(token.value);
     } else if (isAsking && token.value === '' && loginError.value === '') logIn(data);
   };
-  if (isAsking) tabs.postMessage(asks);
+  if (isAsking) tabs.postMessage(TOKEN_QUESTION);
 }
 
 /** Reads the address of the page now and whenever a link to the page is opened in this tab. */

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { after } from '../api/browser-clock.ts';
 import { reasonOf } from '../api/client.ts';
-import { confirmed } from '../confirm.tsx';
+import { askUser } from '../confirm.tsx';
 
 const NOTICE_MS = 8000;
 
@@ -68,7 +68,7 @@ export function ActionButton({
 }) {
   const [isBusy, setBusy] = useState(false);
   const press = async (): Promise<void> => {
-    if (asks && !(await confirmed(asks))) return;
+    if (asks && !(await askUser(asks))) return;
     setBusy(true);
     await attempt(work, done);
     setBusy(false);

@@ -1,6 +1,6 @@
 /** Runs an action on many devices. */
 import { useState } from 'preact/hooks';
-import { confirmed } from '../confirm.tsx';
+import { askUser } from '../confirm.tsx';
 import { attempt } from '../parts/action.tsx';
 import { decideDevice, decommission } from './decisions.ts';
 
@@ -29,7 +29,7 @@ export function BulkActions({
       text: consequences[word] ?? '',
       action: word,
     };
-    if (!(await confirmed(confirmation))) return;
+    if (!(await askUser(confirmation))) return;
     const remainingIds = [...ids];
     const worker = async (): Promise<void> => {
       for (let id = remainingIds.shift(); id !== undefined; id = remainingIds.shift()) {

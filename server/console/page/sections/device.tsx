@@ -44,13 +44,13 @@ export function DeviceSection() {
         <Link href="/devices">Devices</Link>
       </p>
       <View subject="the device" loaded={loaded}>
-        {(device) => <Shown device={device} reload={loaded.reload} />}
+        {(device) => <DeviceView device={device} reload={loaded.reload} />}
       </View>
     </>
   );
 }
 
-function Shown({ device, reload }: { device: Device; reload: () => void }) {
+function DeviceView({ device, reload }: { device: Device; reload: () => void }) {
   const [chosen, setTab] = useQuery('tab');
   const tab = tabs.find(({ id }) => id === chosen)?.id ?? 'identity';
   const name = deviceName(JSON.stringify(device.identity_data));

@@ -29,13 +29,13 @@ export function EntrySection() {
         <Link href="/journal">Journal</Link>
       </p>
       <View subject="the entry" loaded={loaded}>
-        {({ entry }) => <Shown entry={entry} />}
+        {({ entry }) => <EntryContent entry={entry} />}
       </View>
     </>
   );
 }
 
-function Shown({ entry }: { entry: EntryView }) {
+function EntryContent({ entry }: { entry: EntryView }) {
   const { kind, status, requestId } = entry;
   return (
     <>

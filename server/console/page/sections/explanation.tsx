@@ -36,16 +36,16 @@ export function Explanation({ requestId }: { requestId: string }) {
         'outcome' in explained ? (
           <Conditions explanation={explained} />
         ) : (
-          <RefusedView of={explained} />
+          <RefusedView refusal={explained} />
         )
       }
     </View>
   );
 }
 
-function RefusedView({ of: refused }: { of: RefusalView }) {
-  const { status, sentence, rule, problem, diagnosis, before, command, variables } = refused;
-  const { correctedRequest: request } = refused;
+function RefusedView({ refusal }: { refusal: RefusalView }) {
+  const { status, sentence, rule, problem, diagnosis, before, command, variables } = refusal;
+  const { correctedRequest: request } = refusal;
   return (
     <>
       <Verdict tone="negative" title={`${status}: ${sentence}`}>
@@ -62,7 +62,7 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
         <Card title="Problem">
           <Facts
             facts={[
-              ...problemRows(problem).map(([label, text]) => [capitalized(label), text] as const),
+              ...problemRows(problem).map(([label, text]) => [capitalize(label), text] as const),
               ...(rule.requirements.length === 0
                 ? []
                 : ([['Requirements', rule.requirements.join(', ')]] as const)),
@@ -76,7 +76,7 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
           {before && <p>Before: {before}.</p>}
           {request && (
             <p>
-              {capitalized(requestLabel(refused))}: {request.method} {request.path}
+              {capitalize(requestLabel(refusal))}: {request.method} {request.path}
             </p>
           )}
           {command !== undefined && <TextBlock text={command} />}
@@ -87,6 +87,6 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
   );
 }
 
-function capitalized(label: string): string {
+function capitalize(label: string): string {
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
