@@ -89,15 +89,22 @@ export function namedValues(...kinds: readonly FieldKind[]): Readonly<Record<str
   return Object.fromEntries(kinds.map((kind) => [kind, fieldValues[kind]]));
 }
 
-/** Returns the inputs of a row, each derived from a valid body. */
+/**
+ * Returns the inputs of a row, each derived from a valid body. Of the refused ones every second has
+ * its entry at another position of the array, since a server may check only the first or the last.
+ */
 export function inputsOf(row: InputRow, body: unknown): readonly InputBody[] {
   const { field } = row;
-  return Object.entries(valuesOf(row, body)).map(([kind, value]) => ({
-    name: `${field} ${kind}`.trim(),
-    field,
-    value,
-    raw: field === '' ? (value as string) : JSON.stringify(withField(body, stepsOf(field), value)),
-  }));
+  return Object.entries(valuesOf(row, body)).map(([kind, value], index) => {
+    const position = 'refused' in row && index % 2 === 1 ? 'moved' : 'last';
+    const changedBody = () => JSON.stringify(withField(body, stepsOf(field), { value, position }));
+    return {
+      name: `${field} ${kind}`.trim(),
+      field,
+      value,
+      raw: field === '' ? (value as string) : changedBody(),
+    };
+  });
 }
 
 /** Returns the name of the response that a row expects. */
@@ -176,14 +183,25 @@ function bodyText(kind: InputKind, body: unknown): string | undefined {
   return kind === 'missing' ? undefined : JSON.stringify(fieldValues[kind]);
 }
 
+/** A value, and the position of the entry with it: `moved` is second of two, or first of several. */
+interface FieldChange {
+  readonly value: unknown;
+  readonly position: 'last' | 'moved';
+}
+
 /** Returns the body with the value at the path replaced; a step into an array is its last entry. */
 function withField(
   body: unknown,
   [step = '', ...rest]: readonly string[],
-  value: unknown,
+  change: FieldChange,
 ): unknown {
-  const changed = (inner: unknown) => (rest.length > 0 ? withField(inner, rest, value) : value);
-  if (Array.isArray(body)) return body.with(-1, changed(body.at(-1)));
+  const changed = (inner: unknown) =>
+    rest.length > 0 ? withField(inner, rest, change) : change.value;
+  if (Array.isArray(body)) {
+    const entry = changed(body.at(-1));
+    if (change.position === 'last') return body.with(-1, entry);
+    return body.length === 1 ? [...body, entry] : [entry, ...body.slice(0, -1)];
+  }
   const { [step]: inner, ...otherMembers } = Object(body);
   const member = changed(inner);
   return member === undefined ? otherMembers : { ...otherMembers, [step]: member };

@@ -180,7 +180,7 @@ const fields: Readonly<Record<string, AlertField>> = {
       'a string': '42',
       'a fraction': 42.5,
     }),
-    accepted: detailsWithMember('line_number', { 'a large number': 2_147_483_647 }),
+    accepted: detailsWithMember('line_number', { zero: 0, 'a large number': 2_147_483_647 }),
   },
   'line-data': {
     label: 'the data of a line',
