@@ -40,7 +40,7 @@ function recipeOf(section: string): Recipe {
 const artifactFiles = ['version', 'manifest', 'header.tar.gz', 'data/0000.tar.gz'];
 
 /** The lines that each block prints. */
-const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+const expectedOutput: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   'a token that expires': ['200', '401', '200', '200'],
   'a link that expires between two ranges': ['200', '206', '403', '200', '206', ...artifactFiles],
   'the day on which a call is retired': [
@@ -178,7 +178,7 @@ const titled = recipes.map((recipe) => [recipe.title, recipe] as const);
 
 describe('the page of recipes', () => {
   it('has at least ten recipes and exactly one test for each', () => {
-    const titles = Object.keys(shown).map((title) => `My client meets ${title}`);
+    const titles = Object.keys(expectedOutput).map((title) => `My client meets ${title}`);
     expect(recipes.map(({ title }) => title)).toEqual(titles);
     expect(recipes.length).toBeGreaterThanOrEqual(10);
   });
@@ -193,7 +193,7 @@ describe('the page of recipes', () => {
 
 describe('a recipe of the page', () => {
   it.each(titled)('prints the documented lines: %s', async (title, recipe) => {
-    const wanted = shown[title.replace('My client meets ', '')] ?? [];
+    const wanted = expectedOutput[title.replace('My client meets ', '')] ?? [];
     const patterns = wanted.map((line) =>
       typeof line === 'string' ? line : expect.stringMatching(line),
     );

@@ -285,7 +285,6 @@ export const unwanted = [
     pattern:
       /\b(const|let) (of|way|shown)\b|\b(of|shown) = (async )?\(|\bfunction (shown|counted|stored|refused|parsed|listed|kept|filled|opened|closed|ended)\(|[[({] ?of(?=[,)}\]] ?=)|, of(?=\]?\) =>)|\bLongTaskOf\b/g,
     instead: 'what the value holds (total, remedy, title), and verb + object for a function',
-    legal: ['server/', 'simulator/', 'conformance/'],
   },
   {
     pattern: /\n(?=import )(?<=^(#!.*\n)?\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n\n)/g,

@@ -45,7 +45,7 @@ function one(body: object, given: InventedParts = {}): InventedExchange {
   return ['get-artifact', 200, { body, path: pathTo('get-artifact', id), ...given }];
 }
 
-function listed(query: string, body: readonly object[]): InventedExchange {
+function listExchange(query: string, body: readonly object[]): InventedExchange {
   return ['list-artifacts', 200, { body, path: `${operations['list-artifacts'].path}?${query}` }];
 }
 
@@ -94,9 +94,13 @@ const accept = createHash('sha1')
 describe('the requirements on the meaning of a response', () => {
   it.each<[string, string, readonly InventedExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
-    ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
-    ['another device type', 'artifacts.list-selects', [listed('device_type=x', [artifact])]],
-    ['a long list', 'artifacts.list-bound', [listed('', Array(101).fill(artifact))]],
+    [
+      'another release',
+      'artifacts.list-selects-release',
+      [listExchange('release_name=x', [artifact])],
+    ],
+    ['another device type', 'artifacts.list-selects', [listExchange('device_type=x', [artifact])]],
+    ['a long list', 'artifacts.list-bound', [listExchange('', Array(101).fill(artifact))]],
     ['the map of another deployment', 'map.id-is-the-deployment', [mapped('d-1'), mapped('d-2')]],
     [
       'a map of another ID in the next instructions',
@@ -186,7 +190,11 @@ describe('the requirements on the meaning of a response', () => {
         one({ ...artifact, artifact_provides: { a: '1', b: '2' } }),
       ],
     ],
-    ['another size', 'artifacts.size', [one(artifact), listed('', [{ ...artifact, size: 8193 }])]],
+    [
+      'another size',
+      'artifacts.size',
+      [one(artifact), listExchange('', [{ ...artifact, size: 8193 }])],
+    ],
     [
       'an earlier change',
       'artifacts.modified',
@@ -211,8 +219,8 @@ describe('the requirements on the meaning of a response', () => {
   it.each<[string, readonly InventedExchange[]]>([
     ['a map with the ID of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
-    ['what was requested', [listed('release_name=release-1&device_type=board', [artifact])]],
-    ['a parameter given twice', [listed('release_name=x&release_name=y', [artifact])]],
+    ['what was requested', [listExchange('release_name=release-1&device_type=board', [artifact])]],
+    ['a parameter given twice', [listExchange('release_name=x&release_name=y', [artifact])]],
     [
       'other orders, and what may be left out',
       [

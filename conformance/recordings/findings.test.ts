@@ -117,15 +117,15 @@ describe('the sentence on recorded traffic', () => {
 
 describe('the table of findings in recorded traffic', () => {
   it('shows the end-of-life day, the days left and the replacement of every row', async () => {
-    const shown = (on: string) =>
+    const findingsText = (on: string) =>
       trafficOf([call(roles, { status: 410 }), call(roles)], on).then(trafficText);
-    const text = await shown('2027-08-23');
+    const text = await findingsText('2027-08-23');
     expect(text).toMatch(/GET v1 \/useradm\/roles +│ 2 +│ 2026-10-01T00:00:00Z │ 2027-08-25, /);
     expect(text).toMatch(/in 2 days; /);
     expect(text).toMatch(/410 already: [\s\S]*1 of 2 /);
     expect(text).toContain('GET v2 /useradm/roles, with GET v2');
-    expect(await shown('2027-08-25')).toMatch(/today; /);
-    expect(await shown('2027-09-01')).toMatch(/7 days ago; /);
+    expect(await findingsText('2027-08-25')).toMatch(/today; /);
+    expect(await findingsText('2027-09-01')).toMatch(/7 days ago; /);
   });
 
   it('is omitted when nothing deprecated is used', async () => {

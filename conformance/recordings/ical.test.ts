@@ -15,7 +15,7 @@ interface Component {
 }
 
 /** Parses a document strictly by RFC 5545, sections 3.1 and 3.4; throws at a violation. */
-function parsed(text: string): Component {
+function parseCalendar(text: string): Component {
   if (!text.endsWith('\r\n')) throw new Error('the text does not end with a line end');
   const physical = text.slice(0, -2).split('\r\n');
   for (const line of physical) {
@@ -62,7 +62,7 @@ function textOf(component: Component, name: string): string {
   return value.replace(/\\([\\;,nN])/g, (_, each: string) => (/n/i.test(each) ? '\n' : each));
 }
 
-const calendar = parsed(document);
+const calendar = parseCalendar(document);
 const events = calendar.components;
 
 function eventOf(uid: string): Component {
@@ -79,7 +79,7 @@ describe('the strict iCalendar parser of this test', () => {
     ['a component that is not closed', document.replace('END:VEVENT\r\n', '')],
     ['a line that is not a property', document.replace('TRANSP:', 'TRANSP ')],
   ])('refuses a document with %s', (_, text) => {
-    expect(() => parsed(text)).toThrow();
+    expect(() => parseCalendar(text)).toThrow();
   });
 });
 
@@ -114,7 +114,7 @@ describe('the iCalendar document', () => {
 
   it('depends only on its input, and keeps the event IDs at later times', () => {
     expect(scheduleIcal(scheduleOn('2026-10-18'), stampMs)).toBe(document);
-    const later = parsed(scheduleIcal(scheduleOn('2027-09-01'), dayStartMs('2027-09-01')));
+    const later = parseCalendar(scheduleIcal(scheduleOn('2027-09-01'), dayStartMs('2027-09-01')));
     const uidsOf = ({ components }: Component) =>
       components.map((event) => propertyOf(event, 'UID').value);
     expect(uidsOf(later)).toEqual(uidsOf(calendar));

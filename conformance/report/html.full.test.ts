@@ -30,7 +30,7 @@ beforeEach(async () => {
   page = await open();
 });
 
-const shown = () => page.locator('.case:visible');
+const visibleCases = () => page.locator('.case:visible');
 const count = () => page.locator('#shown-count').textContent();
 const tab = (name: string) => page.getByRole('tab', { name }).click();
 const showAll = () => page.getByRole('button', { name: 'Show all' }).click();
@@ -57,8 +57,8 @@ describe('the HTML page of a run', () => {
     expect(await page.locator('#verdicts > .kit-group').count()).toBe(areas.size);
     const first = page.locator('#verdicts > .kit-group').first();
     expect(await first.locator('> summary').textContent()).toContain('1 fail');
-    expect(await shown().count()).toBe(3);
-    expect(await shown().first().locator('summary').textContent()).toContain(
+    expect(await visibleCases().count()).toBe(3);
+    expect(await visibleCases().first().locator('summary').textContent()).toContain(
       `expected status 400, actual ${hostile}`,
     );
     await page.getByText('errors', { exact: true }).click();
@@ -67,9 +67,9 @@ describe('the HTML page of a run', () => {
 
   it('filters the cases by verdict, level, requirement and words', async () => {
     await page.getByRole('checkbox', { name: 'inconclusive' }).check();
-    expect(await shown().count()).toBe(1);
+    expect(await visibleCases().count()).toBe(1);
     await page.getByRole('checkbox', { name: 'error' }).check();
-    expect(await shown().count()).toBe(2);
+    expect(await visibleCases().count()).toBe(2);
     await showAll();
     await page.getByLabel('Level').selectOption('should');
     const should = verdicts.filter(({ level }) => level === 'should').length;
@@ -77,10 +77,10 @@ describe('the HTML page of a run', () => {
     await showAll();
     const row = coverage.rows.find(({ id }) => id === 'auth.first-contact-is-401');
     await page.getByLabel('Requirement').fill('auth.first-contact-is-401');
-    expect(await shown().count()).toBe(row?.cases.length);
+    expect(await visibleCases().count()).toBe(row?.cases.length);
     await showAll();
     await page.getByLabel('Words').fill(row?.sentence.toUpperCase() ?? 'none');
-    expect(await shown().count()).toBe(row?.cases.length);
+    expect(await visibleCases().count()).toBe(row?.cases.length);
     await page.getByLabel('Words').fill('nothing is called so');
     expect(await count()).toBe(`0 of ${verdicts.length} cases`);
     expect(await page.getByText('No case matches these filters.').isVisible()).toBe(true);
@@ -143,10 +143,10 @@ describe('the HTML page of a run', () => {
     expect(await rows.count()).toBe(2);
     expect(await rows.first().textContent()).toContain(`regression${failedId}pass`);
     await page.getByLabel('Since the earlier run').selectOption('fixed');
-    expect(await shown().count()).toBe(1);
-    await shown().first().locator('> summary').click();
-    await shown().first().locator('.inside').waitFor();
-    expect(await shown().first().textContent()).toContain(`fail: ${hostile}`);
+    expect(await visibleCases().count()).toBe(1);
+    await visibleCases().first().locator('> summary').click();
+    await visibleCases().first().locator('.inside').waitFor();
+    expect(await visibleCases().first().textContent()).toContain(`fail: ${hostile}`);
   });
 
   it('shows all text of the target as text, never as markup', async () => {
@@ -225,7 +225,7 @@ describe('the HTML page of a run', () => {
     await page.keyboard.press('Home');
     await page.keyboard.press('Tab');
     await page.keyboard.type('first contact');
-    expect(await shown().count()).toBeLessThan(verdicts.length);
+    expect(await visibleCases().count()).toBeLessThan(verdicts.length);
     for (let presses = 0; presses < 30; presses += 1) {
       if (await page.evaluate('document.activeElement.parentElement.className === "case"')) break;
       await page.keyboard.press('Tab');
@@ -236,7 +236,7 @@ describe('the HTML page of a run', () => {
 
   it('is printed with all groups open and with failed cases in full', async () => {
     await beginPrinting(page);
-    await expect.poll(() => shown().count()).toBe(verdicts.length);
+    await expect.poll(() => visibleCases().count()).toBe(verdicts.length);
     expect(await caseLine(failedId).locator('.inside').isVisible()).toBe(true);
     expect(await page.locator('form').isVisible()).toBe(false);
     expect((await page.pdf()).length).toBeGreaterThan(10_000);

@@ -82,11 +82,11 @@ describe('the text report of a run', () => {
     };
     const outcome = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
     const withExchange = { exchanges: [{ ...exchange, request }] };
-    const shown = conformanceReport(
+    const report = conformanceReport(
       resultOf([verdictOn('errors/error-says-why', outcome, withExchange)]),
     );
-    expect(shown).toContain('> x-signature: <Base64, 90 characters>\n');
-    expect(shown).toContain(`> {"pubkey":"<PUBLIC KEY>","digest":"${'ab'.repeat(32)}"}`);
+    expect(report).toContain('> x-signature: <Base64, 90 characters>\n');
+    expect(report).toContain(`> {"pubkey":"<PUBLIC KEY>","digest":"${'ab'.repeat(32)}"}`);
   });
 
   it('separates failed MUSTs from failed SHOULDs', () => {

@@ -253,7 +253,7 @@ describe('a WebSocket through the defect proxy', () => {
     return proxy.baseUrl.replace('http', 'ws') + connectPath;
   }
 
-  async function opened(url: string): Promise<WebSocket> {
+  async function openSocket(url: string): Promise<WebSocket> {
     const socket = new WebSocket(url);
     onTestFinished(() => socket.terminate());
     await once(socket, 'open');
@@ -270,7 +270,7 @@ describe('a WebSocket through the defect proxy', () => {
     ['without a defect', undefined],
     ['with one that changes no frame', planting({ frame: (frame) => frame })],
   ])('passes on messages of every length %s', async (_, planted) => {
-    const socket = await opened(await echo(planted));
+    const socket = await openSocket(await echo(planted));
     for (const length of [0, 1, 125, 126, 65_535, 65_536, 300_000]) {
       const message = 'x'.repeat(length);
       expect(await echoed(socket, message)).toBe(message);
@@ -279,7 +279,7 @@ describe('a WebSocket through the defect proxy', () => {
   });
 
   it('passes on the closing handshake with its code', async () => {
-    const socket = await opened(await echo());
+    const socket = await openSocket(await echo());
     socket.close(4001, 'enough');
     expect((await once(socket, 'close'))[0]).toBe(4001);
   });
@@ -306,7 +306,7 @@ describe('a WebSocket through the defect proxy', () => {
       },
       ['connect'],
     );
-    const socket = await opened(await echo(planted));
+    const socket = await openSocket(await echo(planted));
     expect(await echoed(socket, 'real')).toBe('forged');
     expect(planted.changes).toBe(1);
   });

@@ -29,7 +29,7 @@ describe('a recorded exchange', () => {
     mask.addSecret(token, 'device-token');
     mask.addSecret('an-opaque-user-token', 'user-token');
     const altered = `${token.slice(0, -1)}A`;
-    const shown = [
+    const reportedTexts = [
       { authorization: 'Bearer nonsense', cookie: `JWT=${token}; a=b` },
       { authorization: 'Bearer an-opaque-user-token', cookie: `JWT=${altered}` },
       { authorization: `Bearer ${altered}`, cookie: 'none' },
@@ -37,7 +37,7 @@ describe('a recorded exchange', () => {
       const written = exchangeOf({ method: 'GET', url: '/', headers }, response, times);
       return Object.values(mask.value(written).request.headers);
     });
-    expect(shown).toEqual([
+    expect(reportedTexts).toEqual([
       ['Bearer nonsense', 'JWT=<masked:device-token>; a=b'],
       ['Bearer <masked:user-token>', 'JWT=<masked:device-token, other signature>'],
       ['Bearer <masked:device-token, other signature>', 'none'],

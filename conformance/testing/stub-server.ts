@@ -23,7 +23,7 @@ async function startStubServer(listener: RequestListener, tls?: TlsFiles): Promi
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
-    close: () => closed(server),
+    close: () => close(server),
   };
 }
 
@@ -41,7 +41,7 @@ export async function closedPortUrl(): Promise<string> {
   return server.baseUrl;
 }
 
-function closed(server: Server): Promise<void> {
+function close(server: Server): Promise<void> {
   server.closeAllConnections();
   return new Promise((resolve) => server.close(() => resolve()));
 }

@@ -172,8 +172,8 @@ describe('the dialect storage-host', () => {
     const device = await acceptedDevice(server, 'reader');
     const parameters = { id: await publish(server) };
     const admin = { token: server.adminToken };
-    const shown = await server.call('get-artifact-download', { ...admin, parameters });
-    const links = [shown.json<{ uri: string }>().uri];
+    const response = await server.call('get-artifact-download', { ...admin, parameters });
+    const links = [response.json<{ uri: string }>().uri];
     const deployment = await deploy(server, [device]);
     for (const ask of Object.values(nextRequests)) {
       links.push(`${instructionsIn(await ask(server, device.token, board)).artifact.source.uri}`);

@@ -81,9 +81,9 @@ describe('the link to an explanation in an error response', () => {
     await openConsole(await context.newPage(), server);
     const tab = await context.newPage();
     await tab.goto(await refusedAddress());
-    const shown = tab.locator('.kit-verdict > strong');
-    await shown.waitFor();
-    expect((await shown.innerText()).trim()).toMatch(/^400: /);
+    const verdict = tab.locator('.kit-verdict > strong');
+    await verdict.waitFor();
+    expect((await verdict.innerText()).trim()).toMatch(/^400: /);
     await context.close();
   });
 

@@ -239,11 +239,11 @@ describe('a reset fault', () => {
     await plan(server, { match: { operation: 'put-configuration' }, when: 'after', act: 'reset' });
     const put = server.call('put-configuration', { token: device.token, json: { a: 'b' } });
     await expect(put).rejects.toThrow();
-    const shown = await server.call('show-configuration', {
+    const response = await server.call('show-configuration', {
       token: server.adminToken,
       parameters: { id: device.id },
     });
-    expect(shown.json()).toMatchObject({ reported: { a: 'b' } });
+    expect(response.json()).toMatchObject({ reported: { a: 'b' } });
   });
 
   it.each([

@@ -60,9 +60,9 @@ describe('the masking of a JSON value', () => {
     { id_data: `{"mac":"a","token":"${secret}"}` },
     JSON.parse(`{"__proto__": {"password": "${secret}"}}`),
   ])('hides the secret: %j', (value) => {
-    const shown = JSON.stringify(maskJson(value));
-    expect(shown).toContain(masked);
-    expect(shown).not.toContain(secret);
+    const maskedText = JSON.stringify(maskJson(value));
+    expect(maskedText).toContain(masked);
+    expect(maskedText).not.toContain(secret);
   });
 
   it('hides a number in place of a secret', () => {

@@ -12,7 +12,7 @@ function record(requestId: string, body?: Buffer): ExchangeRecord {
   return made;
 }
 
-function filled(bounds: { entriesMax: number; bytesMax?: number }, count: number): Journal {
+function fillJournal(bounds: { entriesMax: number; bytesMax?: number }, count: number): Journal {
   const journal = new Journal({ bytesMax: 1_000_000, ...bounds });
   for (let number = 1; number <= count; number += 1) journal.add(record(`request-${number}`));
   return journal;
@@ -28,13 +28,13 @@ function fail(): never {
 
 describe('a journal', () => {
   it('numbers entries from 1 in the order of arrival', () => {
-    const journal = filled({ entriesMax: 10 }, 3);
+    const journal = fillJournal({ entriesMax: 10 }, 3);
     expect(sequences(journal)).toEqual([1, 2, 3]);
     expect([...journal.newestFirst()].map(({ sequence }) => sequence)).toEqual([3, 2, 1]);
   });
 
   it('keeps the newest up to its count, and counts dropped ones', () => {
-    const journal = filled({ entriesMax: 3 }, 8);
+    const journal = fillJournal({ entriesMax: 3 }, 8);
     expect(sequences(journal)).toEqual([6, 7, 8]);
     expect(journal.size).toMatchObject({ added: 8, kept: 3, dropped: 5 });
   });
@@ -56,14 +56,14 @@ describe('a journal', () => {
   });
 
   it('releases the bytes of dropped entries', () => {
-    const journal = filled({ entriesMax: 2 }, 2);
+    const journal = fillJournal({ entriesMax: 2 }, 2);
     const { bytes } = journal.size;
     for (let number = 0; number < 100; number += 1) journal.add(record('request-9'));
     expect(journal.size.bytes).toBe(bytes);
   });
 
   it('continues after a sequence, or from its oldest if that one was dropped', () => {
-    const journal = filled({ entriesMax: 3 }, 8);
+    const journal = fillJournal({ entriesMax: 3 }, 8);
     expect(sequences(journal, 7)).toEqual([8]);
     expect(sequences(journal, 2)).toEqual([6, 7, 8]);
     expect(sequences(journal, 8)).toEqual([]);
@@ -71,7 +71,7 @@ describe('a journal', () => {
   });
 
   it('finds the newest entry of a request ID, unless it was dropped', () => {
-    const journal = filled({ entriesMax: 3 }, 8);
+    const journal = fillJournal({ entriesMax: 3 }, 8);
     journal.add(record('request-8'));
     expect(journal.find('request-8')?.sequence).toBe(9);
     expect(journal.find('request-1')).toBeUndefined();
@@ -79,7 +79,7 @@ describe('a journal', () => {
   });
 
   it('finds an entry by its sequence, unless it was dropped or never existed', () => {
-    const journal = filled({ entriesMax: 3 }, 8);
+    const journal = fillJournal({ entriesMax: 3 }, 8);
     expect(journal.at(7)?.sequence).toBe(7);
     for (const missing of [0, 1, 4, 5, 9, 10, -1, 7.5]) expect(journal.at(missing)).toBeUndefined();
   });
@@ -98,7 +98,7 @@ describe('a journal', () => {
   });
 
   it('is empty after a clear and continues its numbering', () => {
-    const journal = filled({ entriesMax: 3 }, 2);
+    const journal = fillJournal({ entriesMax: 3 }, 2);
     journal.clear();
     expect(sequences(journal)).toEqual([]);
     expect(journal.size).toEqual({ added: 2, kept: 0, bytes: 0, dropped: 0 });

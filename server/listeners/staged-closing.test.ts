@@ -56,7 +56,7 @@ function upload(): Buffer {
 }
 
 /** Sends a refused request with an endless body on a connection that the client never ends. */
-async function refused(more: readonly string[] = []): Promise<Socket> {
+async function openRefused(more: readonly string[] = []): Promise<Socket> {
   const socket = await reach(server.baseUrl);
   open.push(socket);
   socket.on('error', () => socket.destroy());
@@ -69,7 +69,7 @@ async function refused(more: readonly string[] = []): Promise<Socket> {
   return socket;
 }
 
-function closed(socket: Socket): Promise<unknown> {
+function untilSocketEnds(socket: Socket): Promise<unknown> {
   return new Promise((resolve) => socket.once('close', resolve));
 }
 
@@ -181,8 +181,8 @@ describe('a connection with a refused body', () => {
 describe('a client that keeps sending after its response', () => {
   it('is cut beyond the limit of discarded bytes', async () => {
     await start();
-    const socket = await refused();
-    const isClosed = closed(socket);
+    const socket = await openRefused();
+    const isClosed = untilSocketEnds(socket);
     const piece = Buffer.alloc(65_536);
     let sent = 0;
     for (; !socket.destroyed; sent += piece.length) {
@@ -195,14 +195,14 @@ describe('a client that keeps sending after its response', () => {
 
   it('is cut after the time limit', async () => {
     await start({ connectionLimits: { discardMaxMs: 100 } });
-    const socket = await refused();
+    const socket = await openRefused();
     await untilCut(socket);
   });
 
   it('counts in the byte budget until it disconnects', async () => {
     await start();
     const held = () => inside.services.incompleteTransfers.heldBytes;
-    const sending = await refused();
+    const sending = await openRefused();
     sending.write(Buffer.alloc(10_000));
     await until(() => held() > 0);
     sending.destroy();
@@ -211,7 +211,7 @@ describe('a client that keeps sending after its response', () => {
 
   it('is disconnected when the byte budget is needed for other requests', async () => {
     await start({ connectionLimits: { inFlightMaxBytes: 100_000, discardMaxMs: 3_600_000 } });
-    const sending = await refused();
+    const sending = await openRefused();
     sending.write(Buffer.alloc(10_000));
     await until(() => inside.services.incompleteTransfers.heldBytes > 0);
     const other = await reach(server.baseUrl);
@@ -222,7 +222,7 @@ describe('a client that keeps sending after its response', () => {
 
   it('does not delay the shutdown of the server', async () => {
     await start({ connectionLimits: { discardMaxMs: 3_600_000 } });
-    const sockets = [await refused(), await refused()];
+    const sockets = [await openRefused(), await openRefused()];
     await inside.server.close();
     await Promise.all(sockets.map(untilCut));
   });

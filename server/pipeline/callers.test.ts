@@ -167,16 +167,16 @@ describe('a token of a device that lost its acceptance', () => {
 describe('the check-in time of a device', () => {
   it('is the time of its last authorized call', async () => {
     const { id, token } = await acceptedDevice(server, 'check-in');
-    const shown = async (): Promise<string | undefined> => {
+    const shownCaller = async (): Promise<string | undefined> => {
       const call = { token: server.adminToken, parameters: { id } };
       return (await server.call('get-device', call)).json<Device>().check_in_time;
     };
-    expect(await shown()).toBeUndefined();
+    expect(await shownCaller()).toBeUndefined();
     server.clock.advance(60_000);
     await server.call('get-configuration', { token });
     const last = new Date(server.clock.now()).toISOString();
     server.clock.advance(60_000);
     await server.call('get-configuration', { token: `${token}x` });
-    expect(await shown()).toBe(last);
+    expect(await shownCaller()).toBe(last);
   });
 });

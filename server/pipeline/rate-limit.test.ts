@@ -81,14 +81,15 @@ describe('a rate limit', () => {
   });
 
   it('can be read, set and removed on the control listener', async () => {
-    const shown = async () => JSON.parse((await control(server, 'GET', '/rate-limit')).text);
-    expect(await shown()).toEqual({ limit: null });
+    const readRateLimit = async () =>
+      JSON.parse((await control(server, 'GET', '/rate-limit')).text);
+    expect(await readRateLimit()).toEqual({ limit: null });
     expect(JSON.parse((await limit(5, 10)).text)).toEqual({
       limit: { requests: 5, windowSeconds: 10 },
     });
-    expect(await shown()).toEqual({ limit: { requests: 5, windowSeconds: 10 } });
+    expect(await readRateLimit()).toEqual({ limit: { requests: 5, windowSeconds: 10 } });
     expect((await control(server, 'DELETE', '/rate-limit')).status).toBe(200);
-    expect(await shown()).toEqual({ limit: null });
+    expect(await readRateLimit()).toEqual({ limit: null });
   });
 
   it.each<[unknown, string]>([

@@ -39,7 +39,9 @@ export function jsonText(value: unknown, style: JsonStyle): string {
     if (Array.isArray(part)) return `[${listed(part.map(write))}]`;
     if (typeof part === 'object' && part !== null) {
       const members = Object.entries(part).filter(([, member]) => member !== undefined);
-      const pairs = members.map(([name, of]) => `${quoted(name)}${gap()}:${gap()}${write(of)}`);
+      const pairs = members.map(
+        ([name, member]) => `${quoted(name)}${gap()}:${gap()}${write(member)}`,
+      );
       return `{${listed(pairs)}}`;
     }
     if (typeof part === 'string') return quoted(part);

@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 /** Returns an order and what it has emitted, as `device@moment#number`. */
-function opened() {
+function openOrder() {
   const clock = new ManualClock(noonMs);
   const emitted: string[] = [];
   const order = new EventOrder(clock, ({ device = 'fleet', atMs, sequence }) => {
@@ -26,7 +26,7 @@ const at = (device: number, afterMs: number, sequence = 1): FleetEvent => {
 
 describe('the events of several workers', () => {
   it('are ordered by time and device, whichever worker reported them first', () => {
-    const { clock, emitted, order } = opened();
+    const { clock, emitted, order } = openOrder();
     order.add(1, [at(5, 10), at(4, 30), at(5, 30, 2)], noonMs + 40);
     clock.advance(400);
     order.add(0, [at(1, 5), at(1, 20, 2), at(0, 30), at(1, 700, 3)], noonMs + 700);
@@ -40,7 +40,7 @@ describe('the events of several workers', () => {
   });
 
   it('wait for a worker that lags behind, but only for a bounded time', () => {
-    const { clock, emitted, order } = opened();
+    const { clock, emitted, order } = openOrder();
     order.add(1, [at(9, 20)], noonMs + 30);
     order.add(0, [at(0, 100)], noonMs + 9000);
     clock.advance(9000);
@@ -53,7 +53,7 @@ describe('the events of several workers', () => {
   });
 
   it('do not wait for a worker that has ended', () => {
-    const { clock, emitted, order } = opened();
+    const { clock, emitted, order } = openOrder();
     order.add(1, [], noonMs + 1);
     order.add(0, [at(0, 100)], noonMs + 900);
     order.ended(1);
@@ -62,7 +62,7 @@ describe('the events of several workers', () => {
   });
 
   it('keep counting for a device whose new worker begins at 1 again', () => {
-    const { emitted, order } = opened();
+    const { emitted, order } = openOrder();
     order.add(1, [at(4, 1, 1), at(4, 2, 2)], noonMs);
     order.add(1, [at(4, 9, 1), at(4, 10, 2)], noonMs);
     order.close();
@@ -70,7 +70,7 @@ describe('the events of several workers', () => {
   });
 
   it('include each fleet event once, and number all logins in one sequence', () => {
-    const { emitted, order } = opened();
+    const { emitted, order } = openOrder();
     const stamp = { atMs: noonMs, sequence: 1 };
     const stage: FleetEvent = { kind: 'stage', stage: 'ramp', ...stamp };
     const login = { kind: 'exchange', operation: 'login', status: 200, elapsedMs: 3 } as const;
@@ -81,7 +81,7 @@ describe('the events of several workers', () => {
   });
 
   it('are buffered up to a limit, at which the earlier half is released', () => {
-    const { emitted, order } = opened();
+    const { emitted, order } = openOrder();
     const many = Array.from({ length: 200_000 }, (_, index) => at(index, index));
     order.add(0, many, noonMs);
     expect(emitted).toHaveLength(100_000);

@@ -7,7 +7,7 @@ import { EventLines, eventLine } from './events-lines.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 
-function opened(device: number, sequence = 1, atMs = noonMs): FleetEvent {
+function openedEvent(device: number, sequence = 1, atMs = noonMs): FleetEvent {
   return { kind: 'socket-opened', device, atMs, sequence };
 }
 
@@ -51,9 +51,9 @@ describe('events that never reached the stream', () => {
   it('are counted as lost, and the stream says so before the next event', async () => {
     const { stream, lines } = slow();
     stream.read();
-    lines.record(opened(0));
+    lines.record(openedEvent(0));
     lines.miss(3);
-    lines.record(opened(1, 1, noonMs + 5));
+    lines.record(openedEvent(1, 1, noonMs + 5));
     expect(await lines.close()).toEqual({ written: 2, lost: 3 });
     expect(stream.lines).toMatchObject([{ kind: 'lost', events: 3 }, { device: 0 }, { device: 1 }]);
   });
@@ -88,8 +88,9 @@ describe('the stream of events', () => {
   it('writes the events of one millisecond in order, whatever order they arrived in', async () => {
     const { lines, stream } = slow();
     stream.read();
-    for (const event of [opened(2, 1), opened(0, 2), opened(0, 1)]) lines.record(event);
-    lines.record(opened(9, 1, noonMs + 1));
+    for (const event of [openedEvent(2, 1), openedEvent(0, 2), openedEvent(0, 1)])
+      lines.record(event);
+    lines.record(openedEvent(9, 1, noonMs + 1));
     lines.record({ kind: 'stage', stage: 'ramp', atMs: noonMs + 1, sequence: 1 });
     expect(await lines.close()).toEqual({ written: 5, lost: 0 });
     expect(stream.lines).toMatchObject([
@@ -104,7 +105,7 @@ describe('the stream of events', () => {
   it('writes the last event without waiting for the next one', () => {
     const { lines, stream, clock } = slow();
     stream.read();
-    lines.record(opened(0));
+    lines.record(openedEvent(0));
     expect(stream.text).toBe('');
     clock.advance(250);
     expect(stream.lines).toHaveLength(1);
@@ -112,13 +113,13 @@ describe('the stream of events', () => {
 
   it('omits events for which a slow reader has no room, and counts and marks them', async () => {
     const { lines, stream, clock } = slow(500);
-    for (let time = 0; time < 20; time++) lines.record(opened(0, time + 1, noonMs + time));
+    for (let time = 0; time < 20; time++) lines.record(openedEvent(0, time + 1, noonMs + time));
     clock.advance(250);
     const { written, lost } = lines.count();
     expect(written).toBe(0);
     expect(lost).toBeGreaterThan(10);
     stream.read();
-    lines.record(opened(1, 1, noonMs + 300));
+    lines.record(openedEvent(1, 1, noonMs + 300));
     expect(await lines.close()).toEqual({ written: 21 - lost, lost });
     expect(stream.lines.at(-2)).toEqual({ kind: 'lost', events: lost });
     expect(stream.lines.at(-1)).toMatchObject({ device: 1 });
@@ -127,7 +128,7 @@ describe('the stream of events', () => {
 
   it('reports at its end the events that were lost last', async () => {
     const { lines, stream, clock } = slow(1);
-    lines.record(opened(0));
+    lines.record(openedEvent(0));
     clock.advance(250);
     stream.read();
     expect(await lines.close()).toEqual({ written: 0, lost: 1 });
@@ -136,8 +137,8 @@ describe('the stream of events', () => {
 
   it('counts events as lost when a hanging reader never takes them', async () => {
     const { lines, clock } = slow();
-    lines.record(opened(0));
-    lines.record(opened(1));
+    lines.record(openedEvent(0));
+    lines.record(openedEvent(1));
     const closed = lines.close();
     clock.advance(5000);
     expect(await closed).toEqual({ written: 0, lost: 2 });
@@ -146,7 +147,7 @@ describe('the stream of events', () => {
   it('counts events as lost when the disk is full', async () => {
     const stream = createWriteStream('/dev/full');
     const lines = new EventLines({ clock: systemClock, stream });
-    for (let time = 0; time < 5; time++) lines.record(opened(0, time + 1, noonMs + time));
+    for (let time = 0; time < 5; time++) lines.record(openedEvent(0, time + 1, noonMs + time));
     expect(await lines.close()).toEqual({ written: 0, lost: 5, error: 'ENOSPC' });
   });
 
@@ -155,8 +156,8 @@ describe('the stream of events', () => {
     const lines = new EventLines({ clock: new ManualClock(noonMs), stream });
     stream.destroy(Object.assign(new Error('gone'), { code: 'EPIPE' }));
     await new Promise((resolve) => stream.once('close', resolve));
-    lines.record(opened(0));
-    lines.record(opened(0, 2, noonMs + 1));
+    lines.record(openedEvent(0));
+    lines.record(openedEvent(0, 2, noonMs + 1));
     expect(await lines.close()).toEqual({ written: 0, lost: 2, error: 'EPIPE' });
   });
 });

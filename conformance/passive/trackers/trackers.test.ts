@@ -115,7 +115,7 @@ const request = (status: number, pubkey = 'a key'): Step => ({
     ? { body: 'a-token', headers: { 'content-type': 'application/jwt' } }
     : { body: { error: 'no' } }),
 });
-const shown = (pubkey = 'a key'): Step => ({
+const keyShown = (pubkey = 'a key'): Step => ({
   id: 'list-devices',
   status: 200,
   body: [{ id: device, identity_data: { mac: '1' }, auth_sets: [{ id: authSet, pubkey }] }],
@@ -132,18 +132,18 @@ const decommissioned: Step = { id: 'decommission-device', path: { id: device }, 
 describe('the tracker of decisions on keys', () => {
   it.each<[string, readonly Step[]]>([
     ['a pre-authorized key', [...known, request(200)]],
-    ['a key that a user accepted', [request(401), shown(), decide('accepted'), request(200)]],
+    ['a key that a user accepted', [request(401), keyShown(), decide('accepted'), request(200)]],
     [
       'a key that may have been accepted, since nothing answered',
-      [request(401), shown(), decide('accepted', 0), request(200)],
+      [request(401), keyShown(), decide('accepted', 0), request(200)],
     ],
     [
       'a key that is accepted again after its rejection',
-      [request(401), shown(), decide('rejected'), decide('accepted'), request(200)],
+      [request(401), keyShown(), decide('rejected'), decide('accepted'), request(200)],
     ],
     [
       'a new key after a decision on a key that users are shown in another form',
-      [request(401), shown('the key'), decide('accepted'), request(200)],
+      [request(401), keyShown('the key'), decide('accepted'), request(200)],
     ],
     ['an accepted key beside one that waits', [...known, request(401, 'another'), request(200)]],
   ])('allows a token for %s', (_, steps) => {
@@ -160,12 +160,12 @@ describe('the tracker of decisions on keys', () => {
     ],
     [
       'a rejected key',
-      [request(401), shown(), decide('accepted'), decide('rejected'), request(200)],
+      [request(401), keyShown(), decide('accepted'), decide('rejected'), request(200)],
       'auth.rejected-is-refused',
     ],
     [
       'a key that a user has deleted',
-      [request(401), shown(), decide('accepted'), deleted, request(200)],
+      [request(401), keyShown(), decide('accepted'), deleted, request(200)],
       'auth.undecided-is-401',
     ],
     [

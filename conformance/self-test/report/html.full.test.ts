@@ -63,7 +63,7 @@ beforeEach(async () => {
   page = await open();
 });
 
-const shown = () => page.locator('tbody tr:visible');
+const visibleRows = () => page.locator('tbody tr:visible');
 const count = () => page.locator('output').textContent();
 
 describe('the HTML page of a kill matrix', () => {
@@ -72,7 +72,7 @@ describe('the HTML page of a kill matrix', () => {
     expect(await page.locator('p').first().textContent()).toContain('1 survived');
     const heads = await page.locator('thead th').allTextContents();
     expect(heads).toEqual(['Defect', 'Outcome', 'audit-log', 'errors', 'monitor', 'Run']);
-    const cells = await shown().first().locator('td').allInnerTexts();
+    const cells = await visibleRows().first().locator('td').allInnerTexts();
     expect(cells.map((text) => text.trim())).toEqual(['killed', '2', '', '1', '7']);
   });
 
@@ -81,24 +81,24 @@ describe('the HTML page of a kill matrix', () => {
     await filter.fill('MONITOR/THREE');
     expect(await count()).toBe('1 of 5 defects');
     await filter.fill('auth.first-contact-is-401');
-    expect(await shown().locator('summary code').allTextContents()).toEqual(['second']);
+    expect(await visibleRows().locator('summary code').allTextContents()).toEqual(['second']);
     await filter.fill('');
     await page.getByLabel('Outcome').selectOption('survived');
-    expect(await shown().locator('summary code').allTextContents()).toEqual(['lives']);
+    expect(await visibleRows().locator('summary code').allTextContents()).toEqual(['lives']);
     await filter.fill('nothing is called so');
     expect(await count()).toBe('0 of 5 defects');
-    expect(await shown().count()).toBe(0);
+    expect(await visibleRows().count()).toBe(0);
   });
 
   it('shows the requirement of an opened defect, and the cases of a count', async () => {
-    const line = shown().first();
+    const line = visibleRows().first();
     await line.locator('th summary').click();
     expect(await line.locator('th li').textContent()).toMatch(/^audit\.total \S+ \S+/);
     await line.locator('td summary').first().click();
     expect(await line.locator('td li').allInnerTexts()).toEqual(
       expect.arrayContaining(['audit-log/one', 'audit-log/two']),
     );
-    const wrong = shown().last();
+    const wrong = visibleRows().last();
     await wrong.locator('td summary', { hasText: '1 false' }).click();
     expect(await wrong.locator('td li.unsound').textContent()).toBe(
       'errors/too-eager false failure',
@@ -118,7 +118,7 @@ describe('the HTML page of a kill matrix', () => {
     expect(await page.evaluate('document.activeElement.className')).toBe('scroll');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await shown().first().locator('th li').isVisible()).toBe(true);
+    expect(await visibleRows().first().locator('th li').isVisible()).toBe(true);
   });
 
   it('shows titles and reasons as text, never as markup', async () => {

@@ -28,7 +28,7 @@ code { font-size: 0.85em; overflow-wrap: anywhere; }
 const script = `
 const form = document.querySelector('form');
 const rows = [...document.querySelectorAll('tbody tr[data-outcome]')];
-const shown = document.querySelector('output');
+const countOutput = document.querySelector('output');
 const apply = () => {
   const text = form.elements.text.value.toLowerCase();
   const outcome = form.elements.outcome.value;
@@ -39,7 +39,7 @@ const apply = () => {
     row.hidden = !fits;
     if (fits) count += 1;
   }
-  shown.textContent = count + ' of ' + rows.length + ' defects';
+  countOutput.textContent = count + ' of ' + rows.length + ' defects';
 };
 form.addEventListener('input', apply);
 form.addEventListener('submit', (event) => event.preventDefault());

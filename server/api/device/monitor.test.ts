@@ -174,20 +174,20 @@ describe('the monitor configuration of a device', () => {
   const entry = { name: 'sshd', status: 'enabled', type: 'systemd' };
   const put = (json: unknown) =>
     server.call('post-monitor-configuration', { token: device.token, json });
-  const shown = async () => {
+  const listAlerts = async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     return (await server.call('show-monitor-configuration', call)).json<unknown>();
   };
 
   it('returns 204, replaces the earlier one and can be empty', async () => {
-    expect(await shown()).toEqual([]);
+    expect(await listAlerts()).toEqual([]);
     const response = await put([entry, { ...entry, name: 'cron' }]);
     expect([response.status, response.text]).toEqual([204, '']);
-    expect(await shown()).toEqual([entry, { ...entry, name: 'cron' }]);
+    expect(await listAlerts()).toEqual([entry, { ...entry, name: 'cron' }]);
     await put([{ ...entry, status: 'disabled' }]);
-    expect(await shown()).toEqual([{ ...entry, status: 'disabled' }]);
+    expect(await listAlerts()).toEqual([{ ...entry, status: 'disabled' }]);
     expect((await put([])).status).toBe(204);
-    expect(await shown()).toEqual([]);
+    expect(await listAlerts()).toEqual([]);
   });
 
   const fields = ['name', 'status', 'type'];
@@ -221,7 +221,7 @@ describe('the monitor configuration of a device', () => {
       400,
       expect.stringMatching(/^body: /),
     ]);
-    expect(await shown()).toEqual([entry]);
+    expect(await listAlerts()).toEqual([entry]);
   });
 });
 

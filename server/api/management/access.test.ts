@@ -142,8 +142,8 @@ describe('a user with the read-only role', () => {
     const call = { token: observer.token, parameters, json: { status: 'rejected' } };
     expect((await server.call('set-auth-set-status', call)).status).toBe(403);
     expect((await server.call('decommission-device', call)).status).toBe(403);
-    const shown = await server.call('get-device', { token: observer.token, parameters });
-    expect(shown.json()).toMatchObject({ status: 'accepted' });
+    const response = await server.call('get-device', { token: observer.token, parameters });
+    expect(response.json()).toMatchObject({ status: 'accepted' });
   });
 
   it.each(['list-users', 'list-audit-logs', 'list-personal-tokens', 'get-tenant-token'] as const)(
@@ -185,11 +185,11 @@ describe('a role limited to a group', () => {
       });
     expect((await set(inTest)).status).toBe(204);
     expect((await set(inProduction)).status).toBe(403);
-    const shown = await server.call('get-device', {
+    const response = await server.call('get-device', {
       token: server.adminToken,
       parameters: { id: inProduction.id },
     });
-    expect(shown.json()).toMatchObject({ status: 'accepted' });
+    expect(response.json()).toMatchObject({ status: 'accepted' });
     await decide(server, inTest, 'accepted');
   });
 

@@ -155,6 +155,6 @@ it('a long change is truncated in the audit log, and stored complete', async () 
   const [last] = await entries(server, { object_id: id, per_page: '1' });
   expect(last?.change).toMatch(/^configuration: \{"note":"x+.*y… \(\d{4} characters\)$/);
   expect(last?.change?.length).toBeLessThan(4150);
-  const shown = await server.call('show-configuration', call);
-  expect(shown.json()).toMatchObject({ configured: settings });
+  const response = await server.call('show-configuration', call);
+  expect(response.json()).toMatchObject({ configured: settings });
 });

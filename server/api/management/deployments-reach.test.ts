@@ -107,8 +107,8 @@ describe('a user limited to a group', () => {
   it('sees only the devices of the group in a deployment', async () => {
     const parameters = { id: ids.both, deployment_id: ids.both };
     for (const id of ['list-deployment-devices', 'list-deployment-devices-v1'] as const) {
-      const shown = (await ask(id, { parameters })).json<DeploymentDevice[]>();
-      expect(shown.map((deviceDeployment) => deviceDeployment.id)).toEqual([north.id]);
+      const deploymentDevices = (await ask(id, { parameters })).json<DeploymentDevice[]>();
+      expect(deploymentDevices.map((deviceDeployment) => deviceDeployment.id)).toEqual([north.id]);
     }
     expect((await ask('list-deployment-device-ids', { parameters })).json()).toEqual([north.id]);
   });

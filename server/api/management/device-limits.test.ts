@@ -181,8 +181,8 @@ describe('the device limit of a single tenant', () => {
     const second = await secondTenant(server);
     const response = await setLimit(second.id, { limit: 0 });
     expect([response.status, JSON.parse(response.text).id]).toEqual([200, second.id]);
-    const shown = await server.call('get-device-limit', { token: second.token });
-    expect([shown.json(), await shownLimit()]).toEqual([{ limit: 0 }, { limit: 1 }]);
+    const ownLimit = await server.call('get-device-limit', { token: second.token });
+    expect([ownLimit.json(), await shownLimit()]).toEqual([{ limit: 0 }, { limit: 1 }]);
     await setLimit(await firstTenant(), { limit: -1 });
     for (const name of ['a', 'b', 'c']) await acceptedDevice(server, name);
     expect(await shownLimit()).toEqual({ limit: -1 });

@@ -42,8 +42,11 @@ describe('the preauthorization of a new device', () => {
     const response = await preauthorize(device);
     expect([response.status, response.text]).toEqual([201, '']);
     const parameters = { id: idIn(response) };
-    const shown = await server.call('get-device', { token: server.adminToken, parameters });
-    expect(shown.json()).toMatchObject({
+    const deviceResponse = await server.call('get-device', {
+      token: server.adminToken,
+      parameters,
+    });
+    expect(deviceResponse.json()).toMatchObject({
       identity_data: { mac: 'new' },
       status: 'preauthorized',
       auth_sets: [{ status: 'preauthorized', pubkey: device.publicKeyPem }],

@@ -86,8 +86,8 @@ describe.each(both)('a role created by %s', (version) => {
     const response = await create(version, json);
     expect([response.status, response.text]).toEqual([201, '']);
     const location = response.headers.get('location') ?? '';
-    const shown = await server.request('GET', location, { token: server.adminToken });
-    expect(shown.json()).toEqual(json);
+    const role = await server.request('GET', location, { token: server.adminToken });
+    expect(role.json()).toEqual(json);
     const [entry] = await entries(server);
     expect(entry).toMatchObject({
       action: 'update',

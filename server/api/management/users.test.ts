@@ -56,8 +56,8 @@ describe('the list of users', () => {
   });
 
   it('contains no user of another tenant', async () => {
-    const shown = (await list({}, second.token)).json<User[]>();
-    expect(shown.map(({ email }) => email)).toEqual([second.adminEmail]);
+    const users = (await list({}, second.token)).json<User[]>();
+    expect(users.map(({ email }) => email)).toEqual([second.adminEmail]);
   });
 
   it('can be filtered by several IDs and email addresses', async () => {
@@ -100,10 +100,10 @@ describe('the list of users', () => {
 describe('a request for one user', () => {
   it('returns the user by ID, and the same to that user', async () => {
     const token = server.adminToken;
-    const shown = await server.call('get-user', { token, parameters: { id: reader.id } });
-    expect(shown.json<User>()).toMatchObject({ id: reader.id, email: 'reader@example.com' });
+    const response = await server.call('get-user', { token, parameters: { id: reader.id } });
+    expect(response.json<User>()).toMatchObject({ id: reader.id, email: 'reader@example.com' });
     const own = await server.call('get-own-user', { token: reader.token });
-    expect(own.json()).toEqual(shown.json());
+    expect(own.json()).toEqual(response.json());
   });
 
   it.each(['nobody', '%00', '00000000-0000-4000-8000-000000000000'])(

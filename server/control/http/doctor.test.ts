@@ -26,7 +26,7 @@ async function examined(
 }
 
 /** Sends a body with the signature of another one; returns the entry's number and request ID. */
-async function refused(body: string, signed = body) {
+async function sendRefused(body: string, signed = body) {
   const signature = signatureOf(signed, device.privateKey);
   const response = await authenticate(server, device, { body, signature });
   expect(response.status).toBe(401);
@@ -46,7 +46,7 @@ const causes: readonly (readonly [name: string, sent: string, signed: string])[]
 
 describe('the signature doctor over a journal entry', () => {
   it.each(causes)('finds the same cause as the explanation: %s', async (_, sent, signed) => {
-    const { sequence, requestId } = await refused(sent, signed);
+    const { sequence, requestId } = await sendRefused(sent, signed);
     const found = await examined({ sequence });
     expect(found).toMatchObject({ fits: false, about: 'signature', cause: expect.any(String) });
     expect(found.refusal?.error).toBe('signature verification failed');
@@ -56,13 +56,13 @@ describe('the signature doctor over a journal entry', () => {
   });
 
   it('confirms the signature when the request was refused for another reason', async () => {
-    const { sequence } = await refused(JSON.stringify({ ...request, tenant_token: 'secret' }));
+    const { sequence } = await sendRefused(JSON.stringify({ ...request, tenant_token: 'secret' }));
     const { fits, refusal } = await examined({ sequence });
     expect([fits, refusal?.error]).toEqual([true, expect.stringContaining('a user')]);
   });
 
   it('asks for the whole body where the journal keeps only a part', async () => {
-    const { sequence } = await refused(compact + ' '.repeat(20_000));
+    const { sequence } = await sendRefused(compact + ' '.repeat(20_000));
     await expect(examined({ sequence })).rejects.toThrow(/^409.*send the whole body instead/);
   });
 

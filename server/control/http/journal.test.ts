@@ -295,14 +295,14 @@ describe('the frames of a WebSocket', () => {
     await once(peer.socket, 'close');
     const query = `kind=frame&after=${size.added}&whole=true&count=6`;
     const { entries } = (await awaited(server, query)).page;
-    const shown = entries.map(({ socket, from, opcode, typ }) => [socket, from, opcode, typ]);
-    expect(shown.slice(0, 4)).toEqual([
+    const frames = entries.map(({ socket, from, opcode, typ }) => [socket, from, opcode, typ]);
+    expect(frames.slice(0, 4)).toEqual([
       ['user', 'client', 'message', 'shell'],
       ['device', 'server', 'message', 'shell'],
       ['device', 'client', 'message', 'shell'],
       ['user', 'server', 'message', 'shell'],
     ]);
-    expect(shown.slice(4)).toContainEqual(['user', 'client', 'close', undefined]);
+    expect(frames.slice(4)).toContainEqual(['user', 'client', 'close', undefined]);
     expect(entries[0]).toMatchObject({
       proto: 1,
       sid: 'mine',

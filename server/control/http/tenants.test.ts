@@ -139,8 +139,8 @@ describe('the status of a tenant', () => {
     const path = `/tenants/${second.id}/status`;
     const set = await control(server, 'PUT', path, { status: 'suspended' });
     expect(JSON.parse(set.text)).toMatchObject({ id: second.id, status: 'suspended' });
-    const shown = (await tenants()).find(({ id }) => id === second.id);
-    expect(shown).toMatchObject({ status: 'suspended' });
+    const tenant = (await tenants()).find(({ id }) => id === second.id);
+    expect(tenant).toMatchObject({ status: 'suspended' });
     await control(server, 'PUT', path, { status: 'active' });
   });
 });

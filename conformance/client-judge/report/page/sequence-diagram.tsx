@@ -20,14 +20,14 @@ export function SequenceDiagram({
   const last = session.findLastIndex(isMarked);
   if (last < 0) return null;
   const first = Math.max(session.findIndex(isMarked), last - 2 * BEFORE);
-  const shown = session.slice(Math.max(0, first - BEFORE), last + AFTER + 1);
+  const shownSteps = session.slice(Math.max(0, first - BEFORE), last + AFTER + 1);
   return (
     <div class="sequence">
       <p class="sides">
         <span>Client</span> <span>Server</span>
       </p>
       <ol aria-label="Sequence of the exchanges">
-        {shown.map((step, index) => (
+        {shownSteps.map((step, index) => (
           <li key={`${index} ${step.atMs}`} class={isMarked(step) ? 'marked' : ''}>
             <span class="report-hint">{(step.atMs / 1000).toFixed(2)} s</span>
             <span class={classes[step.by]}>{step.text}</span>
