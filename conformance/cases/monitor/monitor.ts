@@ -332,9 +332,9 @@ const configuration = defineScenario({
     }),
     {
       id: 'no-configuration',
-      title: 'How an empty array of monitor configurations is answered.',
+      title: 'An empty array of monitor configurations is answered with 204.',
       requirements: ['monitor.empty'],
-      observe: async (device) => observedResponse(await sendConfiguration(device)),
+      run: async (device) => expectStatus(await sendConfiguration(device), 204),
     },
     {
       id: 'empty-strings-in-configuration',

@@ -231,6 +231,13 @@ export const monitorFieldDefects: readonly Defect[] = [
     alter: statusBecomes(400, 204, hasSeveral),
   },
   {
+    id: 'empty-monitor-configuration-is-refused',
+    title: 'An empty array of monitor configurations is answered with 400.',
+    violates: ['monitor.empty'],
+    operations: configurations,
+    alter: statusBecomes(204, 400, (request) => listOf(request).length === 0),
+  },
+  {
     id: 'monitor-entry-after-another-is-not-checked',
     title: 'Of several monitor configurations in one request, only the first is checked.',
     violates: ['monitor.malformed-is-400', ...entryFields.map(({ violates }) => violates)],
