@@ -129,9 +129,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const attempt = async () => {
       if (isPreflighted) await preflight(target, signal, limitMs !== undefined);
       else await reachTarget(client, baseUrl);
-      const opened = await openTargetControl({ target, client: client, mask, baseUrl }, options);
-      if (isPreflighted) requireUsable(opened.admin, baseUrl);
-      return opened;
+      const targetControl = await openTargetControl(
+        { target, client: client, mask, baseUrl },
+        options,
+      );
+      if (isPreflighted) requireUsable(targetControl.admin, baseUrl);
+      return targetControl;
     };
     const control = await whenStarted(attempt, { limitMs, clock, signal, onWait });
     const rights = await rightsOf(control, { client: client, cases }, options);
@@ -245,8 +248,8 @@ function judgementOf(
   const musts = decideMusts(played, requirementsOnAllOperations);
   const isWaived = (must: string): boolean =>
     verdicts.some(({ waiver, requirements }) => waiver && requirements.some((id) => id === must));
-  const required = options.requireAllMust ? musts.undecidedMusts : [];
-  const undecided = required.filter(({ id }) => !isWaived(id));
+  const requiredMusts = options.requireAllMust ? musts.undecidedMusts : [];
+  const undecided = requiredMusts.filter(({ id }) => !isWaived(id));
   const problems = [
     ...waived.problems,
     ...undecided.map(({ id, reason }) => ({
@@ -260,8 +263,17 @@ function judgementOf(
   const outcome = worst === 'pass' && lack !== undefined ? 'inconclusive' : worst;
   const totals = countVerdicts(played);
   const waivedCases = verdicts.filter(({ waiver }) => waiver !== undefined).length;
-  const ended = lack === undefined ? {} : { unauthorized: lack };
-  return { ...waived, verdicts, outcome, totals, waived: waivedCases, musts, problems, ...ended };
+  const authorizationLack = lack === undefined ? {} : { unauthorized: lack };
+  return {
+    ...waived,
+    verdicts,
+    outcome,
+    totals,
+    waived: waivedCases,
+    musts,
+    problems,
+    ...authorizationLack,
+  };
 }
 
 function waive(verdicts: readonly CaseVerdict[], { clock, waivers = [] }: ConformanceOptions) {

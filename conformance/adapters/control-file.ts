@@ -20,8 +20,8 @@ export function readControlFile<const Shape extends v.GenericSchema>(
   if (text.length > FILE_MAX_CHARACTERS) {
     throw new ControlFileError(`it has more than ${FILE_MAX_CHARACTERS} characters`);
   }
-  const read = readYaml(text, shape);
-  if ('content' in read) return read.content;
-  const [problem] = read.problems;
+  const document = readYaml(text, shape);
+  if ('content' in document) return document.content;
+  const [problem] = document.problems;
   throw new ControlFileError(`line ${problem?.line}: ${problem?.message}`);
 }

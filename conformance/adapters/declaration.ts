@@ -44,10 +44,10 @@ export function compareCapability(
   declaration: Declaration,
   probed: ProbeResult,
 ): CapabilityFinding {
-  const declared = declaredState(capability, declaration);
+  const declaredAs = declaredState(capability, declaration);
   const { found, evidence } = probed;
-  const isOffered = declared === 'undeclared' ? found !== 'missing' : declared === 'offered';
-  const row = { capability, declared, probed: found, evidence };
+  const isOffered = declaredAs === 'undeclared' ? found !== 'missing' : declaredAs === 'offered';
+  const row = { capability, declared: declaredAs, probed: found, evidence };
   const contradiction = contradictionOf(row);
   if (contradiction === undefined) return { capability, row, isOffered };
   const contradictedRow = { ...row, contradiction };

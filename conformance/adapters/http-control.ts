@@ -98,19 +98,19 @@ export class HttpControl implements Control {
     const adminEmail = `admin+${name}@conformance.example`;
     const body = { name, adminEmail };
     const response = await this.#send('POST', controlPaths.tenants, body, client);
-    const made = this.#read('create a tenant', response, madeTenant, 201);
-    maskSecret(made.adminPassword, 'password');
-    maskSecret(made.tenantToken, 'tenant-token');
-    const adminToken = await userToken(client, made.adminEmail, made.adminPassword);
+    const tenant = this.#read('create a tenant', response, madeTenant, 201);
+    maskSecret(tenant.adminPassword, 'password');
+    maskSecret(tenant.tenantToken, 'tenant-token');
+    const adminToken = await userToken(client, tenant.adminEmail, tenant.adminPassword);
     maskSecret(adminToken, 'user-token');
     return {
-      id: made.id,
-      tenantToken: made.tenantToken,
+      id: tenant.id,
+      tenantToken: tenant.tenantToken,
       admin: new ManagementAdmin(client, { token: adminToken }),
       control: new HttpControl(this.#address, this.#clientOfRun, {
-        tenant: { client: client, id: made.id, adminToken },
+        tenant: { client: client, id: tenant.id, adminToken },
       }),
-      remove: async () => void (await this.#remove(made.id)),
+      remove: async () => void (await this.#remove(tenant.id)),
     };
   }
 
@@ -121,8 +121,8 @@ export class HttpControl implements Control {
    * @returns whether the tenant existed
    */
   async removeTenant(name: string, id: string | undefined): Promise<boolean> {
-    const found = id ?? (await this.#idOf(name));
-    return found !== undefined && (await this.#remove(found));
+    const tenantId = id ?? (await this.#idOf(name));
+    return tenantId !== undefined && (await this.#remove(tenantId));
   }
 
   async suspend(): Promise<void> {
@@ -173,8 +173,8 @@ export class HttpControl implements Control {
 
   async #idOf(name: string): Promise<string | undefined> {
     const response = await this.#send('GET', controlPaths.tenants);
-    const listed = this.#read('list the tenants', response, tenants, 200);
-    return listed.find((tenant) => tenant.name === name)?.id;
+    const allTenants = this.#read('list the tenants', response, tenants, 200);
+    return allTenants.find((tenant) => tenant.name === name)?.id;
   }
 
   /** Removes a tenant; resolves to true if the tenant existed. */

@@ -144,10 +144,10 @@ export class Rights {
 function lackText(rows: readonly KnownRow[]): string {
   const requests = new Map<string, string[]>();
   for (const { permissions = [], method, path: at } of rows) {
-    const right = permissions.map(
+    const permissionTexts = permissions.map(
       (name) => `${name} (${permissionSets[name].description.replace(/\.$/, '')})`,
     );
-    const name = right.join(' or ') || 'to call this operation';
+    const name = permissionTexts.join(' or ') || 'to call this operation';
     requests.set(name, [...(requests.get(name) ?? []), `${method} ${at}`]);
   }
   const rights = [...requests].map(([name, each]) => `${name}: 403 for ${each.join(', ')}`);

@@ -80,8 +80,10 @@ export async function openTargetControl(
   const control = controlOf(target, { address, hooks, hasTenants, afterAdvance });
   const access = { admin, control, userToken: user?.token };
   const findings = await findCapabilities(target, options, access);
-  const offered = findings.filter(({ isOffered }) => isOffered).map(({ capability }) => capability);
-  return { admin, control, offered: new Set(offered), findings, user };
+  const capabilities = findings
+    .filter(({ isOffered }) => isOffered)
+    .map(({ capability }) => capability);
+  return { admin, control, offered: new Set(capabilities), findings, user };
 }
 
 /** Logs the user in by the credentials, or else by the hook. */

@@ -37,11 +37,11 @@ export async function inviteUserWithoutPermissions(
 ): Promise<void> {
   const headers = bearer(adminToken);
   const newRole = { name: role, permission_sets_with_scope: [] };
-  const made = requestOf(managementOperations['create-role'], { body: newRole, headers });
-  requireStatus('create a role', await client.send(made), 201);
+  const roleRequest = requestOf(managementOperations['create-role'], { body: newRole, headers });
+  requireStatus('create a role', await client.send(roleRequest), 201);
   const newUser = { email, roles: [role] };
-  const invited = requestOf(managementOperations['create-user'], { body: newUser, headers });
-  requireStatus('invite a user', await client.send(invited), 201);
+  const userRequest = requestOf(managementOperations['create-user'], { body: newUser, headers });
+  requireStatus('invite a user', await client.send(userRequest), 201);
 }
 
 function requireStatus(

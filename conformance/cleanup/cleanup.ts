@@ -74,10 +74,10 @@ export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
     const target = new Target({ baseUrl, clock, requestTimeLimitMs, caPem });
     try {
       const remove = await remover(target, baseUrl, options);
-      const chosen = ledger.remainders.filter(
+      const remainders = ledger.remainders.filter(
         (each) => options.isForced || checkedBaseUrl(each.baseUrl) === baseUrl,
       );
-      const became = await removeAll(chosen, options, remove);
+      const became = await removeAll(remainders, options, remove);
       const isLedgerDeleted = readLedger(ledgerFile).remainders.length === 0;
       if (isLedgerDeleted) rmSync(ledgerFile);
       return { baseUrl, announced: ledger.announced, ...became, isLedgerDeleted };
@@ -138,7 +138,7 @@ async function removeAll(
   { ledgerFile, signal, onRemoved, isForced = false }: CleanupOptions,
   remove: RemoveResource,
 ) {
-  const removed: string[] = [];
+  const removedNames: string[] = [];
   const absent: LeftResource[] = [];
   const stayed: string[] = [];
   const note = noteIn(ledgerFile);
@@ -152,15 +152,20 @@ async function removeAll(
       else if (became !== 'removed') stayed.push(`${name}: ${became}`);
       else {
         note.removed(remainder);
-        removed.push(name);
+        removedNames.push(name);
         onRemoved?.(name);
       }
     }
     // If the server knows no resource at all, it may be another server than the ledger's.
     const isMadeAbsent = absent.some(({ id }) => id !== undefined);
-    const isDoubtful = isMadeAbsent && removed.length === 0 && !isForced;
+    const isDoubtful = isMadeAbsent && removedNames.length === 0 && !isForced;
     if (!isDoubtful) for (const remainder of absent) note.removed(remainder);
-    return { removed, absent: absent.map(({ resource }) => nameOf(resource)), stayed, isDoubtful };
+    return {
+      removed: removedNames,
+      absent: absent.map(({ resource }) => nameOf(resource)),
+      stayed,
+      isDoubtful,
+    };
   } finally {
     note.close();
   }

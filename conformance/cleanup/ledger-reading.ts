@@ -42,7 +42,7 @@ function readLines(text: string): ReadLedger {
   if (text.length > LEDGER_MAX_CHARACTERS) throw new Error('it is too large for a ledger');
   const resources = new Map<string, LeftResource>();
   const urlOfRun = new Map<string, string>();
-  let announced = 0;
+  let announcedCount = 0;
   for (const line of linesOf(text)) {
     if ('ledger' in line) {
       urlOfRun.set(line.run, line.baseUrl);
@@ -54,13 +54,13 @@ function readLines(text: string): ReadLedger {
     if ('intent' in line) {
       const baseUrl = urlOfRun.get(run) ?? '';
       resources.set(key, { run, entry, baseUrl, resource: line.intent, id: undefined });
-      announced += 1;
+      announcedCount += 1;
     } else if ('removed' in line) resources.delete(key);
     else if (knownResource) resources.set(key, { ...knownResource, id: line.made });
   }
   if (urlOfRun.size === 0) throw new Error('it does not start with the first line of a ledger');
   const baseUrls = [...urlOfRun.values()];
-  return { baseUrls, remainders: [...resources.values()].reverse(), announced };
+  return { baseUrls, remainders: [...resources.values()].reverse(), announced: announcedCount };
 }
 
 /** Yields the valid lines, and skips a line that was truncated when a process was killed. */

@@ -115,12 +115,12 @@ export class ClientHistory {
    * uses, but nothing that the lost events may have changed.
    */
   afterGap(): ClientHistory {
-    const fresh = new ClientHistory(this.#measuredMs);
-    for (const area of this.areas) fresh.areas.add(area);
-    fresh.announcesMaps = this.announcesMaps;
-    fresh.scene = this.scene;
-    fresh.isClockMoved = this.isClockMoved;
-    return fresh;
+    const nextHistory = new ClientHistory(this.#measuredMs);
+    for (const area of this.areas) nextHistory.areas.add(area);
+    nextHistory.announcesMaps = this.announcesMaps;
+    nextHistory.scene = this.scene;
+    nextHistory.isClockMoved = this.isClockMoved;
+    return nextHistory;
   }
 
   /** Records the facts in an exchange that duties need for later ones. */

@@ -48,8 +48,8 @@ export class DeploymentHistory {
 
   /** Returns the offer with this ID, or with another form of it if both are UUIDs. */
   ofId(deploymentId: string): Offer | undefined {
-    const known = this.offers.get(deploymentId);
-    return known ?? this.offers.values.findLast(({ id }) => plain(id) === plain(deploymentId));
+    const offer = this.offers.get(deploymentId);
+    return offer ?? this.offers.values.findLast(({ id }) => plain(id) === plain(deploymentId));
   }
 
   /** Returns the offer whose file a request fetches. */
@@ -80,39 +80,39 @@ export class DeploymentHistory {
     const validUri = typeof uri === 'string' && URL.canParse(uri) ? uri : undefined;
     const link = validUri && linkOf(validUri);
     if (link !== undefined) this.refusedLinks.delete(link);
-    const known = this.offers.get(id);
+    const earlierOffer = this.offers.get(id);
     // The device may have worked on it before it was watched.
     if (!this.isIdleKnown && link !== undefined) this.fetched.keep(link, true);
     const linkDigests = [
-      ...(known?.linkDigests ?? []),
+      ...(earlierOffer?.linkDigests ?? []),
       ...(validUri ? [digestOf(targetOf(validUri))] : []),
     ];
     const { device_type: type, artifact_name: formerName } = pollData(exchange);
     this.offers.keep(id, {
       id,
-      operation: known?.operation ?? operation.id,
-      pollText: known?.pollText ?? pollText,
-      formerName: known?.formerName ?? formerName,
+      operation: earlierOffer?.operation ?? operation.id,
+      pollText: earlierOffer?.pollText ?? pollText,
+      formerName: earlierOffer?.formerName ?? formerName,
       name,
       isConfiguration: validUri?.includes('/download/configuration/') ?? false,
       isForType: !Array.isArray(types) || types.includes(type),
       pauses: announcesMaps ? pausesIn(artifact) : undefined,
       link,
       linkDigests: linkDigests.slice(-TARGETS_MAX),
-      offeredMs: known?.offeredMs ?? request.endedMs,
-      progress: known?.progress ?? new DownloadProgress(),
-      reports: known?.reports ?? [],
-      reportsBeforeDownload: known?.reportsBeforeDownload ?? [],
-      mapFetches: known?.mapFetches ?? 0,
+      offeredMs: earlierOffer?.offeredMs ?? request.endedMs,
+      progress: earlierOffer?.progress ?? new DownloadProgress(),
+      reports: earlierOffer?.reports ?? [],
+      reportsBeforeDownload: earlierOffer?.reportsBeforeDownload ?? [],
+      mapFetches: earlierOffer?.mapFetches ?? 0,
       // A deployment that ended is offered again if its status was set back.
       final: undefined,
       isFinalKnown: false,
       endedMs: undefined,
-      conflicts: known?.conflicts ?? 0,
+      conflicts: earlierOffer?.conflicts ?? 0,
       conflictMs: undefined,
       isConflictOfFinal: false,
       isWithdrawn: false,
-      hasLog: known?.hasLog ?? false,
+      hasLog: earlierOffer?.hasLog ?? false,
     });
   }
 

@@ -94,12 +94,12 @@ export class DownloadProgress {
     const from = status === 206 ? Number(partial?.[1] ?? 0) : 0;
     const stated =
       status === 206 ? Number(partial?.[3]) : Number(response.headers['content-length']);
-    const requested = /^bytes=(\d+)-/.exec(header('range') ?? '')?.[1];
+    const requestedFrom = /^bytes=(\d+)-/.exec(header('range') ?? '')?.[1];
     const validator = `${response.headers.etag} ${response.headers['last-modified']} ${stated}`;
     if (this.#validator !== undefined && this.#validator !== validator && from > 0) {
       this.#parts = [];
       this.#flaw = 'changed';
-    } else if (status === 206 && Number(requested) !== from) this.#flaw = 'wrong-start';
+    } else if (status === 206 && Number(requestedFrom) !== from) this.#flaw = 'wrong-start';
     // Who requests again what is missing has not joined the part that began elsewhere.
     else if (this.#flaw === 'wrong-start' && from > 0 && from <= this.joinedBytes)
       this.#flaw = undefined;
@@ -124,7 +124,7 @@ export class DownloadProgress {
     // After bytes that are of no use, or the whole file in place of a part, a device starts from the first byte.
     const isMisfit = this.#flaw === 'wrong-start' || this.#flaw === 'changed';
     const isWrong = this.#flaw === 'endless' || this.#flaw === 'altered';
-    const isUseless = isMisfit || isWrong || (status === 200 && requested !== undefined);
+    const isUseless = isMisfit || isWrong || (status === 200 && requestedFrom !== undefined);
     this.cutAtBytes = isIncomplete && !isUseless ? this.joinedBytes : undefined;
     this.hasRefused ||= isIncomplete && isMisfit;
     if (isIncomplete) this.#fail();
@@ -148,13 +148,13 @@ export class DownloadProgress {
 
   #join(from: number, to: number): void {
     const parts = [...this.#parts, [from, to] as const].toSorted(([a], [b]) => a - b);
-    const joined: (readonly [number, number])[] = [];
+    const joinedParts: (readonly [number, number])[] = [];
     for (const part of parts) {
-      const last = joined.at(-1);
-      if (last === undefined || part[0] > last[1]) joined.push(part);
-      else joined[joined.length - 1] = [last[0], Math.max(last[1], part[1])];
+      const last = joinedParts.at(-1);
+      if (last === undefined || part[0] > last[1]) joinedParts.push(part);
+      else joinedParts[joinedParts.length - 1] = [last[0], Math.max(last[1], part[1])];
     }
-    this.#parts = joined;
+    this.#parts = joinedParts;
   }
 }
 

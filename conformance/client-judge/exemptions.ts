@@ -73,6 +73,6 @@ export const DOWNLOAD_RETRY_MS = 90_000;
  * twice its longest pause, since pauses may grow with each failure.
  */
 export function patienceMs(intervalMs: number | undefined, longestPauseMs: number): number {
-  const own = intervalMs === undefined ? 60_000 : 3 * intervalMs;
-  return Math.max(own, 2 * longestPauseMs) + GRACE_MS;
+  const ownPatienceMs = intervalMs === undefined ? 60_000 : 3 * intervalMs;
+  return Math.max(ownPatienceMs, 2 * longestPauseMs) + GRACE_MS;
 }

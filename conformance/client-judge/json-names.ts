@@ -7,19 +7,19 @@ const TOKENS = /"(?:[^"\\]|\\[\s\S])*"?|[{}[\],:]/g;
 
 /** Returns a name that an object in the JSON text has twice; undefined if there is none. */
 export function doubledName(body: Buffer | undefined): string | undefined {
-  const open: { readonly names: Set<string> | undefined; isName: boolean }[] = [];
+  const openContainers: { readonly names: Set<string> | undefined; isName: boolean }[] = [];
   for (const [token] of (body ?? Buffer.alloc(0)).toString('utf8').matchAll(TOKENS)) {
-    const inner = open.at(-1);
-    if (token === '{') open.push({ names: new Set(), isName: true });
-    else if (token === '[') open.push({ names: undefined, isName: false });
-    else if (token === '}' || token === ']') open.pop();
+    const inner = openContainers.at(-1);
+    if (token === '{') openContainers.push({ names: new Set(), isName: true });
+    else if (token === '[') openContainers.push({ names: undefined, isName: false });
+    else if (token === '}' || token === ']') openContainers.pop();
     else if (token === ',' && inner) inner.isName = inner.names !== undefined;
     else if (token === ':' && inner) inner.isName = false;
     else if (inner?.isName && inner.names) {
       if (inner.names.has(token)) return token.slice(1, -1);
       inner.names.add(token);
     }
-    if (open.length > DEPTH_MAX) return undefined;
+    if (openContainers.length > DEPTH_MAX) return undefined;
   }
   return undefined;
 }

@@ -53,14 +53,14 @@ function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
     violations: [],
   };
   const state = stateOf(duty, client);
-  const decided = { duty: duty.id, state, judged, violations, violationCount };
-  if (state === 'broken' || state === 'met') return decided;
+  const decision = { duty: duty.id, state, judged, violations, violationCount };
+  if (state === 'broken' || state === 'met') return decision;
   const observation = state === 'observed' ? duty.observation?.(history) : undefined;
   if (state === 'observed')
-    return { ...decided, ...(observation !== undefined && { observation }) };
+    return { ...decision, ...(observation !== undefined && { observation }) };
   const openSinceMs = history.due.get(duty.id)?.sinceMs;
-  if (state === 'open' && openSinceMs !== undefined) return { ...decided, openSinceMs };
-  return { ...decided, next: nextStep(duty.scene) };
+  if (state === 'open' && openSinceMs !== undefined) return { ...decision, openSinceMs };
+  return { ...decision, next: nextStep(duty.scene) };
 }
 
 export function stateOf(duty: Duty, { history, counts, dropped }: JudgedClient): DutyState {

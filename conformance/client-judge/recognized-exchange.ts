@@ -38,8 +38,8 @@ export function rowOf(
   const { pathname } = new URL(url);
   const starts = Object.values(apiPrefixes).map((prefix) => pathname.indexOf(prefix));
   const { row, rowsAtPath } = recognizeRequest(method, pathname.slice(Math.max(0, ...starts)));
-  const found = row ? deviceRows.get(row.id) : undefined;
-  if (found) return found;
+  const deviceRow = row ? deviceRows.get(row.id) : undefined;
+  if (deviceRow) return deviceRow;
   // A link points to wherever the server stores its files, and is used with GET only.
   const link = rowsAtPath.find(({ authorization }) => authorization === 'link');
   if (link) return deviceRows.get(link.id);
@@ -69,11 +69,11 @@ export function judgedExchange(row: Operation, event: ClientExchange): JudgedExc
 }
 
 function flat(headers: HeaderList): Readonly<Record<string, string>> {
-  const found = new Map<string, string>();
+  const valuesByKey = new Map<string, string>();
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
-    const before = found.get(key);
-    found.set(key, before === undefined ? value : `${before}, ${value}`);
+    const before = valuesByKey.get(key);
+    valuesByKey.set(key, before === undefined ? value : `${before}, ${value}`);
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(valuesByKey);
 }

@@ -43,8 +43,8 @@ class RecordedSenders {
   readonly #ofPath = new Map<string, string>();
 
   exchangeOf(exchange: FullExchange, sequence: number): ClientExchange {
-    const known = exchange.device ?? senderOf(exchange);
-    const client = known ?? this.#ofPath.get(exchange.pathname) ?? '';
+    const sender = exchange.device ?? senderOf(exchange);
+    const client = sender ?? this.#ofPath.get(exchange.pathname) ?? '';
     const event = clientExchangeOf(exchange, sequence, client);
     const { source } = membersOf(membersOf(parsedJson(String(event.responseBody))).artifact);
     const { uri } = membersOf(source);
@@ -68,8 +68,8 @@ function senderOf(exchange: FullExchange): string | undefined {
   const subject = claims && parsedJson(Buffer.from(claims, 'base64url').toString('utf8'));
   const { sub } = membersOf(subject);
   if (typeof sub === 'string') return sub;
-  const issued = String(exchange.responseBody() ?? '').split('.')[1];
-  const granted = issued && parsedJson(Buffer.from(issued, 'base64url').toString('utf8'));
+  const claimsPart = String(exchange.responseBody() ?? '').split('.')[1];
+  const granted = claimsPart && parsedJson(Buffer.from(claimsPart, 'base64url').toString('utf8'));
   const { sub: given } = membersOf(granted);
   if (typeof given === 'string') return given;
   const body = exchange.requestBody();

@@ -138,9 +138,11 @@ export function partsNeededBy(
   ids: readonly RequirementId[],
   covers: readonly `${OperationId} ${number}`[],
 ): readonly Capability[] {
-  const covered = covers.map((each) => each.split(' ')[0] as OperationId);
-  const spokenOf = ids.map((id): readonly OperationId[] => requirements[id].operations);
-  const parts = [covered, ...spokenOf].flatMap(soleOperations).map(partOf);
+  const coveredIds = covers.map((each) => each.split(' ')[0] as OperationId);
+  const operationsOfRequirements = ids.map(
+    (id): readonly OperationId[] => requirements[id].operations,
+  );
+  const parts = [coveredIds, ...operationsOfRequirements].flatMap(soleOperations).map(partOf);
   return [...new Set(parts.filter((part) => part !== undefined))];
 }
 

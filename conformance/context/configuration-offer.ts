@@ -7,7 +7,7 @@ import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
 /** The configuration that a user has set for the device. */
-export const configured = { timezone: 'Europe/Oslo', colour: 'blue' } as const;
+export const deployedPairs = { timezone: 'Europe/Oslo', colour: 'blue' } as const;
 
 /** A deployment of a configuration that the target has offered to a device. */
 export interface ConfigurationOffer {
@@ -28,7 +28,7 @@ export async function configurationOffer(
   context: TestContext,
   {
     deviceType = factoryProvides.device_type,
-    pairs = configured,
+    pairs = deployedPairs,
   }: { readonly deviceType?: string; readonly pairs?: Readonly<Record<string, string>> } = {},
 ): Promise<ConfigurationOffer> {
   const device = await acceptedDevice(context);

@@ -98,9 +98,9 @@ export class ManagementAdmin implements TargetAdmin {
     status: SettableAuthSetStatus,
   ): Promise<void> {
     const sets = (await this.device(id))?.auth_sets ?? [];
-    const set = sets.find(({ pubkey }) => pubkey.trim() === publicKeyPem.trim());
-    if (!set) throw new AdminFailure('show the key of a device', JSON.stringify(sets));
-    const path = { id, aid: set.id };
+    const authSet = sets.find(({ pubkey }) => pubkey.trim() === publicKeyPem.trim());
+    if (!authSet) throw new AdminFailure('show the key of a device', JSON.stringify(sets));
+    const path = { id, aid: authSet.id };
     const response = await this.#call('set-auth-set-status', { path, body: { status } });
     this.#done(`set a device to ${status}`, response, 204);
   }
@@ -200,8 +200,8 @@ export class ManagementAdmin implements TargetAdmin {
   async deployConfiguration(deviceId: string): Promise<string> {
     const path = { id: deviceId };
     const response = await this.#call('deploy-configuration', { path, body: { retries: 0 } });
-    const made = v.looseObject({ deployment_id: v.string() });
-    return this.#read('deploy a configuration', response, made).deployment_id;
+    const responseShape = v.looseObject({ deployment_id: v.string() });
+    return this.#read('deploy a configuration', response, responseShape).deployment_id;
   }
 
   async configuration(deviceId: string): Promise<ShownConfiguration> {

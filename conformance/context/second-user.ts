@@ -31,9 +31,9 @@ export async function secondUser(context: TestContext): Promise<SecondUser> {
   const password = `of ${name}`;
   maskSecret(password, 'password');
   const headers = authorizationOf(context.admin);
-  const made = await client.send(requestOf(create, { body: { email, password }, headers }));
-  requireStatus('create a user', made, 201);
-  const id = made.headers.location?.split('/').at(-1) ?? '';
+  const response = await client.send(requestOf(create, { body: { email, password }, headers }));
+  requireStatus('create a user', response, 201);
+  const id = response.headers.location?.split('/').at(-1) ?? '';
   return {
     email,
     password,

@@ -81,7 +81,7 @@ export class SharedArtifacts {
   ): Promise<SharedUpload> {
     const sample = await sampleOfRun(name, this.#runId);
     const [deviceType = ''] = sample.deviceTypes;
-    const owned = await this.#created.announce({
+    const announcement = await this.#created.announce({
       kind: 'artifact',
       name: sample.name,
       deviceType,
@@ -92,7 +92,7 @@ export class SharedArtifacts {
       (await admin.uploadArtifact(sample.fileName, sample.bytes)) ??
       (await admin.findArtifact(sample.name, deviceType));
     if (id === undefined) throw new NotObservable(`the target does not accept ${sample.name}`);
-    owned.made(id);
+    announcement.made(id);
     const exchange = exchanges.findLast(({ request }) => request.form?.name === sample.fileName);
     return { artifact: { ...sample, id }, exchange };
   }

@@ -104,11 +104,11 @@ export async function pendingDevice(context: TestContext): Promise<SuiteDevice> 
   requireStatus('a first contact that is refused', await device.authenticate(), 401);
   const shownDevice = await context.eventually(
     async () => {
-      const pending = await context.admin.findDevice(device.identity, 'pending');
-      if (!pending && (await context.admin.findDevice(device.identity, 'accepted'))) {
+      const pendingDevice = await context.admin.findDevice(device.identity, 'pending');
+      if (!pendingDevice && (await context.admin.findDevice(device.identity, 'accepted'))) {
         throw new AutoAcceptingTarget();
       }
-      return pending;
+      return pendingDevice;
     },
     (found) => found !== undefined,
   );
@@ -243,8 +243,8 @@ export async function withdrawnDeployment(context: TestContext): Promise<DeviceI
 /** Returns the deployment ID in the instructions of a response that offers an update. */
 export function instructedId(response: HttpResponse): string {
   requireStatus('an offered update', response, 200);
-  const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
-  const parsed = v.safeParse(named, response.text);
+  const bodyShape = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
+  const parsed = v.safeParse(bodyShape, response.text);
   if (parsed.success) return parsed.output.id;
   throw new StartStateNotReached('instructions with an ID', responseSummary(response));
 }

@@ -119,9 +119,9 @@ export class TestContext {
       throw new Error('unknown whether the target created it');
     };
     const resource = { kind: 'tenant', name } as const;
-    const owned = await this.created.announce(resource, () => removal());
+    const announcement = await this.created.announce(resource, () => removal());
     const tenant = await this.control.newTenant({ client: client, maskSecret, name });
-    owned.made(tenant.id);
+    announcement.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
     // Everything created in the tenant is removed with it.
     const artifacts = new SharedArtifacts(this.#parts.runId);
@@ -153,11 +153,11 @@ export class TestContext {
     const identity = { maker: 'conformance suite', run: runId, serial, ...members };
     const key = await this.#parts.keyFor(keyType);
     const resource = { kind: 'device', identity } as const;
-    const owned = await this.created.announce(resource, async (_, admin) => {
+    const announcement = await this.created.announce(resource, async (_, admin) => {
       const isUnknown = !device.known && device.id === '';
       return isUnknown ? false : removeResource(resource, device.id || undefined, admin);
     });
-    const onId = (id: string): void => owned.made(id);
+    const onId = (id: string): void => announcement.made(id);
     const options = { identity, key, names, tenantToken, maskSecret, onId };
     const device = new SuiteDevice(this.client, options);
     return device;
@@ -184,11 +184,11 @@ export class TestContext {
     readonly fields?: Readonly<Record<string, string>>;
   }): Promise<string> {
     const { name, deviceType, bytes, fields } = file;
-    const owned = await this.created.announce({ kind: 'artifact', name, deviceType });
+    const announcement = await this.created.announce({ kind: 'artifact', name, deviceType });
     const id = await this.admin.uploadArtifact(`${name}.mender`, bytes, fields);
     if (id === undefined)
       throw new NotObservable(`the target does not accept the artifact ${name}`);
-    owned.made(id);
+    announcement.made(id);
     return id;
   }
 
@@ -196,9 +196,9 @@ export class TestContext {
   async deployConfiguration(device: SuiteDevice): Promise<string> {
     // The target chooses the real name, so this name serves only for the ledger and for messages.
     const name = `configuration of device ${device.identity.serial}`;
-    const owned = await this.created.announce({ kind: 'deployment', name });
+    const announcement = await this.created.announce({ kind: 'deployment', name });
     const id = await this.admin.deployConfiguration(device.id);
-    owned.made(id);
+    announcement.made(id);
     return id;
   }
 
@@ -213,9 +213,9 @@ export class TestContext {
     readonly id: string;
     readonly name: string;
   }> {
-    const owned = await this.created.announce({ kind: 'deployment', name });
+    const announcement = await this.created.announce({ kind: 'deployment', name });
     const id = await this.admin.deploy({ name, ...deployment });
-    owned.made(id);
+    announcement.made(id);
     return { id, name };
   }
 
@@ -224,8 +224,8 @@ export class TestContext {
    * of the suite's clock if the response has no valid Date.
    */
   serverNowMs({ headers }: Pick<HttpResponse, 'headers'>): number {
-    const reported = Date.parse(headers.date ?? '');
-    return Number.isNaN(reported) ? this.clock.now() : reported;
+    const serverMs = Date.parse(headers.date ?? '');
+    return Number.isNaN(serverMs) ? this.clock.now() : serverMs;
   }
 
   /** Returns a name unique to this run. */

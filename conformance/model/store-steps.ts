@@ -197,7 +197,7 @@ export function readDeviceStep(index: number): ModelStep {
     run: async (expectedState, targetSide) => {
       const { attributes } = expectedState.device(index);
       const { id } = targetDevice(targetSide, index);
-      const found = await targetSide.eventually(
+      const shownValue = await targetSide.eventually(
         async () => {
           const deviceAttributes = await targetSide.context.admin.attributes(id);
           return Object.fromEntries(
@@ -206,9 +206,9 @@ export function readDeviceStep(index: number): ModelStep {
         },
         (read) => attributes.firstImpossible(read) === undefined,
       );
-      const firstImpossible = attributes.firstImpossible(found);
+      const firstImpossible = attributes.firstImpossible(shownValue);
       if (firstImpossible) failWithValue(firstImpossible, attributeRequirements);
-      attributes.adopt(found);
+      attributes.adopt(shownValue);
     },
   };
 }

@@ -129,8 +129,8 @@ export class DeviceTrafficJudge {
   }
 
   #historyOf(index: number): DeviceHistory {
-    const known = this.#devices.get(index);
-    if (known) return known;
+    const earlierHistory = this.#devices.get(index);
+    if (earlierHistory) return earlierHistory;
     const history = new DeviceHistory();
     this.#devices.set(index, history);
     return history;

@@ -136,8 +136,8 @@ export class JudgedExchange {
    * since the Unix epoch; the recorder's time if there is no valid Date.
    */
   get serverNowMs(): number {
-    const named = Date.parse(this.response.headers.date ?? '');
-    return Number.isNaN(named) ? this.request.endedMs : named;
+    const serverMs = Date.parse(this.response.headers.date ?? '');
+    return Number.isNaN(serverMs) ? this.request.endedMs : serverMs;
   }
 
   /** True if every HTTP server accepts the form of the request: see `isOrdinaryRequest`. */

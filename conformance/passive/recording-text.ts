@@ -16,12 +16,12 @@ export function recordingText(judgement: RecordingJudgement): string {
 }
 
 function headline({ outcome, requirements, file, server }: RecordingJudgement): string {
-  const judged = requirements.filter((row) => row.judged > 0);
-  const violated = requirements.filter((row) => row.violated > 0);
-  const untested = `${requirements.length - judged.length} not tested`;
+  const judgedRows = requirements.filter((row) => row.judged > 0);
+  const violatedRows = requirements.filter((row) => row.violated > 0);
+  const untested = `${requirements.length - judgedRows.length} not tested`;
   const reason = {
-    fail: `${violated.length} of ${countText(judged.length, 'requirement')} violated, ${untested}`,
-    pass: `${countText(judged.length, 'requirement')}, ${untested}`,
+    fail: `${violatedRows.length} of ${countText(judgedRows.length, 'requirement')} violated, ${untested}`,
+    pass: `${countText(judgedRows.length, 'requirement')}, ${untested}`,
     inconclusive: 'nothing was tested: no entry can be judged by a requirement',
   }[outcome];
   return `${outcome}: ${reason} (${server === undefined ? file : `${file}, ${server}`})`;
@@ -35,9 +35,9 @@ function countsLine({ entries, judged, devices, alone }: RecordingJudgement): st
 }
 
 function violatedLines({ requirements }: RecordingJudgement): string[] {
-  const violated = requirements.filter((row) => row.violated > 0);
-  const more = violated.length - SHOWN_MAX;
-  const rows = violated.slice(0, SHOWN_MAX).flatMap((row) => {
+  const violatedRows = requirements.filter((row) => row.violated > 0);
+  const more = violatedRows.length - SHOWN_MAX;
+  const rows = violatedRows.slice(0, SHOWN_MAX).flatMap((row) => {
     const { requirement, sentence, judged, firstViolation: first } = row;
     return [
       '',

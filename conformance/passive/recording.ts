@@ -129,8 +129,10 @@ function serverOf(file: string, exchanges: readonly FullExchange[]): string | un
   const calls = ofDevices.size > 0 ? ofDevices : callsByServer(exchanges, apiPrefixes.management);
   const [first, ...others] = calls.keys();
   if (others.length === 0) return first;
-  const named = [...calls].map(([server, count]) => `${server} (${count})`).slice(0, NAMED_MAX);
-  const problem = `has calls of this API to ${calls.size} servers, ${named.join(', ')}`;
+  const serverTexts = [...calls]
+    .map(([server, count]) => `${server} (${count})`)
+    .slice(0, NAMED_MAX);
+  const problem = `has calls of this API to ${calls.size} servers, ${serverTexts.join(', ')}`;
   throw new RecordingError(file, '', `${problem}; choose one with --url.`);
 }
 
@@ -178,10 +180,10 @@ class JudgementCount {
 
   leaveOut(reason: keyof typeof reasons, location: string): void {
     this.#entries += 1;
-    const known = this.#leftOut.get(reason) ?? { entries: 0, first: [] };
-    known.entries += 1;
-    if (known.first.length < NAMED_MAX) known.first.push(location);
-    this.#leftOut.set(reason, known);
+    const leftOut = this.#leftOut.get(reason) ?? { entries: 0, first: [] };
+    leftOut.entries += 1;
+    if (leftOut.first.length < NAMED_MAX) leftOut.first.push(location);
+    this.#leftOut.set(reason, leftOut);
   }
 
   /** Judges an entry. Call it in the order in which the exchanges ended. */
@@ -192,8 +194,8 @@ class JudgementCount {
       this.leaveOut(operation.reason, exchange.location);
       return;
     }
-    const known = ofLink ?? this.#devices.find(exchange);
-    const device = known ?? this.#devices.another();
+    const knownDevice = ofLink ?? this.#devices.find(exchange);
+    const device = knownDevice ?? this.#devices.another();
     const isDecided = this.#judgeExchange(exchange, operation.id, device);
     this.#devices.record(exchange, device);
     if (!isDecided) {
@@ -202,7 +204,7 @@ class JudgementCount {
     }
     this.#entries += 1;
     this.#judged += 1;
-    if (known === undefined) this.#alone += 1;
+    if (knownDevice === undefined) this.#alone += 1;
   }
 
   judgement(): Omit<RecordingJudgement, 'file' | 'format' | 'server'> {
@@ -279,6 +281,6 @@ function operationOf(
 /** Returns the absolute URL of an entry; the Host header completes an entry with a path only. */
 export function absolute({ url, requestHeaders }: FullExchange): string {
   if (!url.startsWith('/')) return overHttp(url);
-  const named = `http://${requestHeaders().host}${url}`;
-  return new URL(URL.canParse(named) ? named : `http://localhost${url}`).href;
+  const hostUrl = `http://${requestHeaders().host}${url}`;
+  return new URL(URL.canParse(hostUrl) ? hostUrl : `http://localhost${url}`).href;
 }

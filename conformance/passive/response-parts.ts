@@ -13,8 +13,8 @@ const records: readonly Requirement[] = Object.values(requirements);
 const partsByOperation = new Map<OperationId, readonly RequiredMember[]>();
 
 function partsOf(operation: OperationId): readonly RequiredMember[] {
-  const known = partsByOperation.get(operation);
-  if (known) return known;
+  const cachedParts = partsByOperation.get(operation);
+  if (cachedParts) return cachedParts;
   const parts = records.flatMap(({ id, operations, responsePart }): readonly RequiredMember[] => {
     if (responsePart === undefined || !operations.includes(operation)) return [];
     return [{ requirement: id as RequirementId, steps: responsePart.split('.') }];
@@ -36,9 +36,9 @@ export function requirementOn(operation: OperationId, steps: readonly string[]):
       part.steps.every((step, index) => step === '*' || step === steps[index]),
   );
   const [nearest] = holding.toSorted((one, other) => other.steps.length - one.steps.length);
-  const found = nearest ?? partsOf(operation)[0];
-  if (!found) throw new Error(`no requirement covers the responses of ${operation}`);
-  return found.requirement;
+  const responsePart = nearest ?? partsOf(operation)[0];
+  if (!responsePart) throw new Error(`no requirement covers the responses of ${operation}`);
+  return responsePart.requirement;
 }
 
 /** Returns the paths of the URLs in the operation's successful response, as steps from the body. */

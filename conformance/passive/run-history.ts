@@ -36,11 +36,11 @@ export class RunHistory {
    * one of them carried a request ID.
    */
   refusalsWithoutId(operation: string, hasId: boolean): number {
-    const known = this.#refusals.get(operation) ?? { count: 0, withId: 0 };
-    known.count += 1;
-    if (hasId) known.withId += 1;
-    this.#refusals.set(operation, known);
-    return known.withId > 0 ? 0 : known.count;
+    const counts = this.#refusals.get(operation) ?? { count: 0, withId: 0 };
+    counts.count += 1;
+    if (hasId) counts.withId += 1;
+    this.#refusals.set(operation, counts);
+    return counts.withId > 0 ? 0 : counts.count;
   }
 
   /**

@@ -146,7 +146,7 @@ export class SuiteTrafficJudge {
     const checks = plansFaults
       ? passiveChecks.filter(({ id }) => id !== 'no-fault')
       : passiveChecks;
-    const own = verdictsOn(checks, exchange, this.#history).flatMap((verdict) => {
+    const ownViolations = verdictsOn(checks, exchange, this.#history).flatMap((verdict) => {
       this.#count(verdict, row.id);
       const { violation } = verdict;
       return violation ? [violationOf(violation, row.id, record)] : [];
@@ -154,7 +154,7 @@ export class SuiteTrafficJudge {
     const tracked = trackers
       .judge(exchange)
       .map(({ operation = row.id, ...violation }) => violationOf(violation, operation, record));
-    return [...own, ...tracked];
+    return [...ownViolations, ...tracked];
   }
 
   #count({ check, violation }: CheckVerdict, operation: string): void {

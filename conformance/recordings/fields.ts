@@ -43,8 +43,8 @@ function isAt(value: unknown, [step, ...steps]: readonly string[]): boolean {
 }
 
 function listAt(value: unknown, name: string): readonly unknown[] {
-  const found = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  return Array.isArray(found) ? found : [];
+  const member = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return Array.isArray(member) ? member : [];
 }
 
 function jsonOf(body: unknown): unknown {

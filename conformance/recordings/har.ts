@@ -112,8 +112,8 @@ function sentBody(postData: unknown): unknown {
   if (!isRecord(postData)) return undefined;
   const { params, text } = postData;
   if (!Array.isArray(params) || params.length === 0) return text;
-  const named = params.filter(isRecord).map(({ name, value }) => [valueText(name), value ?? '']);
-  return Object.fromEntries(named);
+  const pairs = params.filter(isRecord).map(({ name, value }) => [valueText(name), value ?? '']);
+  return Object.fromEntries(pairs);
 }
 
 function answeredBytes(content: unknown): Buffer | undefined {

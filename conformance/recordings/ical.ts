@@ -38,14 +38,14 @@ interface CalendarEntry {
 }
 
 function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: CalendarEntry): void {
-  const announced = rows.filter((row) => row.deprecatedSince === day);
-  const [first] = announced;
-  const summary = announced.length === 1 && first ? rowName(first) : countsOf(announced);
+  const deprecatedRows = rows.filter((row) => row.deprecatedSince === day);
+  const [first] = deprecatedRows;
+  const summary = deprecatedRows.length === 1 && first ? rowName(first) : countsOf(deprecatedRows);
   calendar.createEvent({
     ...allDay(day, stamp),
     id: `deprecated-${day}@fleetbed`,
     summary: `Deprecated: ${summary}`,
-    description: announced.map(adviceOf).join('\n'),
+    description: deprecatedRows.map(adviceOf).join('\n'),
   });
 }
 

@@ -125,8 +125,8 @@ function targetOf({ url, path }: Readonly<Record<string, unknown>>): string | un
 }
 
 function durationMs({ tookMs, streamedMs }: Readonly<Record<string, unknown>>): number {
-  const known = [tookMs, streamedMs].filter((each) => typeof each === 'number');
-  return Math.max(0, ...known);
+  const durations = [tookMs, streamedMs].filter((each) => typeof each === 'number');
+  return Math.max(0, ...durations);
 }
 
 function headersIn(pairs: unknown): RecordedHeaders {

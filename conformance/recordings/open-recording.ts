@@ -123,20 +123,20 @@ async function* linesOf(
   texts: AsyncIterable<string>,
   charactersMax: number,
 ): AsyncGenerator<string> {
-  let rest = '';
+  let unfinishedLine = '';
   let number = 1;
   for await (const text of texts) {
-    rest += text;
+    unfinishedLine += text;
     if (text.includes('\n')) {
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
+      const lines = unfinishedLine.split('\n');
+      unfinishedLine = lines.pop() ?? '';
       number += lines.length;
       yield* lines;
     }
-    if (rest.length > charactersMax) {
+    if (unfinishedLine.length > charactersMax) {
       const problem = `is longer than ${charactersMax} characters; leave out large bodies.`;
       throw new RecordingError(file, `line ${number}`, problem);
     }
   }
-  yield rest;
+  yield unfinishedLine;
 }

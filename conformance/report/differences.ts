@@ -33,8 +33,10 @@ export function comparisonText(comparison: ResultComparison): string {
       `${index === 0 ? 'before' : 'after '}  ${printableText(baseUrl)}, run ${runId}, ${startedAt}: ${outcome}`,
   );
   const sections = changeKinds.flatMap((kind) => {
-    const own = changes.filter((change) => change.kind === kind);
-    return own.length === 0 ? [] : ['', headings[kind], ...own.flatMap(changeLines)];
+    const changesOfKind = changes.filter((change) => change.kind === kind);
+    return changesOfKind.length === 0
+      ? []
+      : ['', headings[kind], ...changesOfKind.flatMap(changeLines)];
   });
   const counts = changeKinds.map((kind) => {
     const count = changes.filter((change) => change.kind === kind).length;

@@ -17,16 +17,16 @@ export function footprintLines({
   leftBehind,
 }: ConformanceResult): readonly string[] {
   const perSecond = footprint.requests / Math.max(durationMs / 1000, 0.001);
-  const removed = madeText(made, removable);
+  const removedText = madeText(made, removable);
   const stays = leftOnServerText({ made, footprint });
   const leftCount = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
   const subject =
     leftCount === 0
-      ? `created and removed: ${removed}`
-      : `created: ${removed}; left behind: ${leftCount}`;
+      ? `created and removed: ${removedText}`
+      : `created: ${removedText}; left behind: ${leftCount}`;
   const requests = `${countText(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
-    `${requests}; ${removed === '' ? 'nothing was created' : subject}`,
+    `${requests}; ${removedText === '' ? 'nothing was created' : subject}`,
     ...(stays === '' ? [] : [`left on the server (the API has no delete): ${stays}`]),
   ];
 }

@@ -10,7 +10,7 @@ import { compareReports } from '../result/compare.ts';
 import {
   before,
   coverage,
-  failed,
+  failedVerdict,
   hostile,
   result,
   verdicts,
@@ -20,7 +20,7 @@ import {
 import { conformanceHtml } from './html.ts';
 
 const schemes = ['light', 'dark'] as const;
-const failedId = failed?.id ?? '';
+const failedId = failedVerdict?.id ?? '';
 const html = conformanceHtml(result, coverage, compareReports(before, result));
 const { open, url } = browserOn(html);
 
@@ -40,7 +40,7 @@ describe('the HTML page of a run', () => {
   it('shows at the top why the run failed, with each MUST that failed', async () => {
     const top = page.locator('header .kit-verdict');
     const levelOf = new Map(coverage.rows.map(({ id, level }) => [id, level]));
-    const named = [...(failed?.requirements ?? []), ...violation.requirements];
+    const named = [...(failedVerdict?.requirements ?? []), ...violation.requirements];
     const musts = [...new Set(named)].filter((id) => levelOf.get(id) === 'must');
     const words = `${musts.length} MUST${musts.length === 1 ? '' : 's'} failed`;
     expect(await top.locator('strong').textContent()).toBe(`Failed: ${words}`);
@@ -89,7 +89,7 @@ describe('the HTML page of a run', () => {
   it('shows requirements, both sides, exchanges and repro script of an opened case', async () => {
     await caseLine(failedId).locator('> summary').click();
     const inside = caseLine(failedId).locator('.inside');
-    const [required = ''] = failed?.requirements ?? [];
+    const [required = ''] = failedVerdict?.requirements ?? [];
     const sentence = coverage.rows.find(({ id }) => id === required)?.sentence ?? 'none';
     const text = await inside.textContent();
     const parts = [required, 'status 400', '2 earlier exchanges', 'curl -sS -i', 'get-device'];
@@ -117,7 +117,7 @@ describe('the HTML page of a run', () => {
     const seed = hostile.replaceAll("'", "\\'").replace('\u2028', '\\342\\200\\250');
     expect(command).toContain(`--seed $'${seed}'`);
     expect(command.endsWith(` ${failedId}`)).toBe(true);
-    expect(await copied('Copy repro script')).toBe(failed?.reproScript);
+    expect(await copied('Copy repro script')).toBe(failedVerdict?.reproScript);
   });
 
   it('opens the linked case even if a filter or a closed group hides it', async () => {

@@ -33,13 +33,13 @@ export function conformanceReport(
   const { verdicts, leftBehind, openPoints, capabilities } = result;
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
-  const failed = withVerdict('fail').filter(isNotWaived);
+  const failures = withVerdict('fail').filter(isNotWaived);
   const evidence = (caseVerdict: CaseVerdict): readonly string[] =>
     evidenceLines(caseVerdict, scripts);
   const sections = [
     headLines(result),
-    section('Failed: required by the contract (MUST)', failed.filter(isMust).flatMap(evidence)),
-    section('Failed: expected by clients (SHOULD)', failed.filter(isNotMust).flatMap(evidence)),
+    section('Failed: required by the contract (MUST)', failures.filter(isMust).flatMap(evidence)),
+    section('Failed: expected by clients (SHOULD)', failures.filter(isNotMust).flatMap(evidence)),
     section('Other reasons why the run fails', problemLines(result)),
     section('Waived', verdicts.flatMap(waiverLine)),
     section('Errors in the suite itself', withVerdict('error').flatMap(evidence)),
@@ -205,7 +205,9 @@ function evidenceLines(caseVerdict: CaseVerdict, scripts: ScriptFiles): readonly
   } = caseVerdict;
   const { violated, violations = [] } = caseVerdict;
   const script = scripts.get(id);
-  const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
+  const requirementLines = sentences.map(
+    (text, index) => `  requires  ${text} [${requirements[index]}]`,
+  );
   const outcome =
     expected === undefined
       ? [`  because   ${printableText(reason?.text ?? '')}`]
@@ -215,17 +217,17 @@ function evidenceLines(caseVerdict: CaseVerdict, scripts: ScriptFiles): readonly
     (each) => `  violation ${printableText(violationText(each))}`,
   );
   const narrowed = violated === undefined ? [] : [`  violated  ${violated.join(', ')}`];
-  const repeated = script === undefined ? [] : [`  repro     ${scriptCommand(script)}`];
+  const reproLines = script === undefined ? [] : [`  repro     ${scriptCommand(script)}`];
   return [
     '',
     id,
     `  ${title}`,
-    ...required,
+    ...requirementLines,
     ...narrowed,
     ...outcome,
     ...shownViolations,
     ...exchangeTexts,
-    ...repeated,
+    ...reproLines,
   ];
 }
 
@@ -233,8 +235,8 @@ function exchangeLines({ request, response, failure }: TargetExchange): readonly
   const came = response
     ? [`< ${response.status}`, ...messageLines('<', response.headers, response.body)]
     : [`< no response: ${failure ?? ''}`];
-  const sent = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
-  return [...sent, ...came].map(
+  const requestLines = [`> ${request.line}`, ...messageLines('>', request.headers, request.body)];
+  return [...requestLines, ...came].map(
     (line) => `    ${oneLine(withoutBase64(line), BODY_MAX_CHARACTERS)}`,
   );
 }

@@ -45,8 +45,8 @@ function endLines(
   const { line } = request;
   const ending = endings[operation ?? ''];
   if (ending) {
-    const made = `"$(grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##')"`;
-    return [endLine(request, { baseUrl, ending, id: made })];
+    const idExpression = `"$(grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##')"`;
+    return [endLine(request, { baseUrl, ending, id: idExpression })];
   }
   const [, device] = /\/devices\/([^/]+)\/auth\//.exec(line) ?? [];
   if (operation === 'set-auth-set-status' && device !== undefined) {
@@ -55,8 +55,8 @@ function endLines(
   }
   const tenants = tenantsUrl(request);
   if (tenants === undefined) return [];
-  const made = `"$(grep -o '"id" *: *"[^"]*"' ${file} | head -n 1 | cut -d'"' -f4)"`;
-  return [removalCommand(request, 'DELETE', `${maskedWord(`${tenants}/`)}${made}`)];
+  const idExpression = `"$(grep -o '"id" *: *"[^"]*"' ${file} | head -n 1 | cut -d'"' -f4)"`;
+  return [removalCommand(request, 'DELETE', `${maskedWord(`${tenants}/`)}${idExpression}`)];
 }
 
 function endLine(
@@ -84,8 +84,8 @@ function removalCommand(
   url: string,
   body?: string,
 ): string {
-  const sent =
+  const bodyOptions =
     body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${maskedWord(body)}`;
   const user = maskedWord(`authorization: ${headerOf(headers, 'authorization') ?? ''}`);
-  return `curl -sS -o /dev/null -X ${method} ${url} -H ${user}${sent}`;
+  return `curl -sS -o /dev/null -X ${method} ${url} -H ${user}${bodyOptions}`;
 }

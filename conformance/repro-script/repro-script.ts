@@ -83,9 +83,9 @@ export function withReproScript(
   const { exchanges, exchangesDropped: dropped, ...rest } = verdict;
   if (exchanges === undefined) return mask.value(verdict);
   const isWanted = exchanges.length > 0 && (always || verdict.verdict === 'fail');
-  const failed = verdict.verdict === 'fail' ? mask.value(rest) : undefined;
+  const failedExchange = verdict.verdict === 'fail' ? mask.value(rest) : undefined;
   const script = isWanted
-    ? { reproScript: reproScript(exchanges, { baseUrl, mask, dropped, failed }) }
+    ? { reproScript: reproScript(exchanges, { baseUrl, mask, dropped, failed: failedExchange }) }
     : {};
   return { ...mask.value({ ...rest, ...reportedExchanges(exchanges, dropped) }), ...script };
 }
@@ -117,14 +117,14 @@ function scriptOf(
   steps: readonly StepOfCase[],
   { baseUrl, mask = masked, dropped = 0, failed }: ScriptOrigin,
 ) {
-  const judged = judgedStep(steps, failed);
+  const judgedIndex = judgedStep(steps, failed);
   const handed = valuesPassedOn(steps, mask.text.bind(mask));
   const keys = deviceKeys(steps);
   const requests = steps.map(({ request }, index) => {
     const values = [...handed.slice(0, index).flat(), ...keys];
     return withVariables(request, mask.value(request), { values, mask });
   });
-  const made = steps.map(({ request }, index) => ({
+  const createdSteps = steps.map(({ request }, index) => ({
     request: requests[index] ?? request,
     operation: operationOf(request.line, baseUrl)?.id,
     file: responseFile(index),
@@ -135,7 +135,7 @@ function scriptOf(
     const heading = headingOf(step, {
       index,
       count: steps.length,
-      isJudged: index === judged,
+      isJudged: index === judgedIndex,
       baseUrl,
     });
     return [
@@ -149,8 +149,8 @@ function scriptOf(
         handed: handed[index] ?? [],
         index,
         response: mask.value(step.response),
-        failed: index === judged ? failed : undefined,
-        isCompared: index <= judged,
+        failed: index === judgedIndex ? failed : undefined,
+        isCompared: index <= judgedIndex,
       }),
     ];
   });
@@ -161,7 +161,7 @@ function scriptOf(
     ...keyPreamble(keys),
     ...filePreamble(steps),
     ...lines,
-    ...cleanupLines(made, baseUrl),
+    ...cleanupLines(createdSteps, baseUrl),
     ...closingLines,
   ].join('\n');
 }

@@ -32,11 +32,11 @@ export function signedLines(request: ScriptRequest, file: string): readonly stri
   if (signature === undefined) return [];
   const { keyType, header } = signature;
   const { sign } = opensslOf[keyType];
-  const signed = { ...headers, [header]: '<masked:signature>' };
+  const signedHeaders = { ...headers, [header]: '<masked:signature>' };
   return [
     `printf %s ${maskedWord(body)} > body.json`,
     `SIGNATURE=$(openssl ${sign} ${file} ${keyType === 'ed25519' ? '-in ' : ''}body.json | openssl base64 -A)`,
-    ...curlLines({ ...request, headers: signed }, ['--data-binary @body.json']),
+    ...curlLines({ ...request, headers: signedHeaders }, ['--data-binary @body.json']),
   ];
 }
 
@@ -47,8 +47,8 @@ export function uploadedFileLines(request: ScriptRequest, step: number): readonl
   const content = request.form?.content ?? request.content;
   if (content === undefined) return [];
   const lines = content.match(new RegExp(`.{1,${FILE_COLUMNS}}`, 'g')) ?? [];
-  const written = `tr -d ' \\n' | openssl base64 -d -A | gunzip > ${fileOf(step)}`;
-  return ["printf %s '", ...lines, `' | ${written}`];
+  const pipeline = `tr -d ' \\n' | openssl base64 -d -A | gunzip > ${fileOf(step)}`;
+  return ["printf %s '", ...lines, `' | ${pipeline}`];
 }
 
 function fileOf(step: number): string {

@@ -92,8 +92,8 @@ function usedFormats(value: string): readonly string[] {
  * must use the same key.
  */
 export function deviceKeys(exchanges: readonly ScriptExchange[]): readonly ScriptKey[] {
-  const signed = exchanges.filter(({ request }) => request.signature?.fits);
-  if (signed.some(({ request }) => keyTextOf(request) === undefined)) return [];
+  const signedExchanges = exchanges.filter(({ request }) => request.signature?.fits);
+  if (signedExchanges.some(({ request }) => keyTextOf(request) === undefined)) return [];
   const keys = new Map<string, ScriptKey>();
   for (const { request } of exchanges) {
     const value = keyTextOf(request);
@@ -114,8 +114,8 @@ export function keyTextOf({ body = '', bodyEncoding, bodyBytes }: TargetExchange
   const parsed = v.safeParse(namedKey, body);
   if (!parsed.success) return undefined;
   if (!plainName.test(parsed.output.pubkey)) return undefined;
-  const written = JSON.stringify(parsed.output.pubkey).slice(1, -1);
-  return body.split(written).length === 2 ? written : undefined;
+  const escapedKey = JSON.stringify(parsed.output.pubkey).slice(1, -1);
+  return body.split(escapedKey).length === 2 ? escapedKey : undefined;
 }
 
 function sentText({ line, headers, body = '' }: TargetExchange['request']): string {
@@ -141,11 +141,11 @@ function candidatesOf(
 ): readonly CandidateValue[] {
   if (response === undefined) return [];
   const { headers, body = '' } = response;
-  const created = headers.location?.split('/').at(-1) ?? '';
+  const createdId = headers.location?.split('/').at(-1) ?? '';
   const candidates: CandidateValue[] = [
     {
       name: 'id',
-      value: created,
+      value: createdId,
       extract: (file) => `grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##'`,
     },
     { name: 'token', value: body, extract: (file) => `tr -d '\\r' < ${file} | sed '1,/^$/d'` },

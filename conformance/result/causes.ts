@@ -36,12 +36,12 @@ export function causeOf(
 }
 
 function isSameResponse({ reason, ...verdict }: CaseVerdict, failed: CaseVerdict): boolean {
-  const answered = lastResponse(verdict);
+  const response = lastResponse(verdict);
   return (
     reason?.expected !== undefined &&
     reason.expected === failed.expected &&
-    answered !== undefined &&
-    answered === lastResponse(failed)
+    response !== undefined &&
+    response === lastResponse(failed)
   );
 }
 

@@ -76,8 +76,8 @@ export function compareReports(before: ComparedRun, after: ComparedRun): ResultC
   const earlier = new Map(before.verdicts.map((each) => [each.id, each]));
   const later = new Map(after.verdicts.map((each) => [each.id, each]));
   const pairs = after.verdicts.flatMap((each) => {
-    const old = earlier.get(each.id);
-    return old === undefined ? [] : [{ old, each }];
+    const earlierVerdict = earlier.get(each.id);
+    return earlierVerdict === undefined ? [] : [{ old: earlierVerdict, each }];
   });
   const changes = pairs.flatMap(({ old, each }) => changeOf(old, each) ?? []);
   return {

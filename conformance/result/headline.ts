@@ -43,14 +43,15 @@ function whyFailed({
   capabilities,
   unauthorized,
 }: HeadlineFacts): string {
-  const failed = withVerdict(verdicts, 'fail');
-  const untested = problems.filter(({ code }) => code === untestedMust);
+  const failures = withVerdict(verdicts, 'fail');
+  const untestedProblems = problems.filter(({ code }) => code === untestedMust);
   const otherProblems = problems.filter(({ code }) => code !== untestedMust);
-  const first = failed.map(sentenceOf)[0] ?? otherProblems[0]?.text ?? untested[0]?.text ?? '';
+  const first =
+    failures.map(sentenceOf)[0] ?? otherProblems[0]?.text ?? untestedProblems[0]?.text ?? '';
   return [
-    ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
+    ...(failures.length > 0 ? [`${failures.length} of ${casesOf(verdicts)} failed`] : []),
     ...(otherProblems.length > 0 ? [`${amount(otherProblems.length, 'waiver')} to fix`] : []),
-    ...(untested.length > 0 ? [untestedText(musts, capabilities)] : []),
+    ...(untestedProblems.length > 0 ? [untestedText(musts, capabilities)] : []),
     ...(unauthorized === undefined ? [] : [`the run ended early: ${unauthorized}`]),
     `first: ${first}`,
   ].join('; ');
@@ -63,12 +64,12 @@ function whyInconclusive(judgement: HeadlineFacts): string {
     return worstReason(judgement, 'inconclusive', 'without a verdict');
   }
   if (verdicts.length === 0) return 'nothing was tested: no case was selected';
-  const skipped = withVerdict(verdicts, 'skip');
+  const skips = withVerdict(verdicts, 'skip');
   const needs = needsOf(
-    skipped.map(({ reason }) => reason?.code),
+    skips.map(({ reason }) => reason?.code),
     capabilities,
   );
-  const why = skipped.length > 0 ? `; ${skipped.length} skipped${needs}` : '';
+  const why = skips.length > 0 ? `; ${skips.length} skipped${needs}` : '';
   return `nothing was tested: no case passed or failed${why}`;
 }
 

@@ -23,10 +23,12 @@ export function idsToRerun(
   { verdicts }: StoredResult,
   withInconclusive: boolean,
 ): ReadonlySet<string> {
-  const chosen: readonly VerdictName[] = withInconclusive
+  const rerunVerdicts: readonly VerdictName[] = withInconclusive
     ? ['fail', 'inconclusive', 'error']
     : ['fail'];
-  return new Set(verdicts.filter(({ verdict }) => chosen.includes(verdict)).map(({ id }) => id));
+  return new Set(
+    verdicts.filter(({ verdict }) => rerunVerdicts.includes(verdict)).map(({ id }) => id),
+  );
 }
 
 /** Returns the outcome of each of these cases, the ones that still fail first. */
@@ -35,8 +37,8 @@ export function compareRerunCases(
   ids: ReadonlySet<string>,
   verdicts: readonly CaseVerdict[],
 ): readonly RerunCase[] {
-  const repeated = report.verdicts.filter(({ id }) => ids.has(id));
-  const rows = repeated.map((before): RerunCase => {
+  const earlierVerdicts = report.verdicts.filter(({ id }) => ids.has(id));
+  const rows = earlierVerdicts.map((before): RerunCase => {
     const after = verdicts.find(({ id }) => id === before.id);
     return {
       id: before.id,

@@ -285,7 +285,7 @@ export function decideMusts(
   requirementsOnAllOperations: readonly GeneralJudgements[] = [],
 ): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
-  const decided = new Set<string>(
+  const decidedIds = new Set<string>(
     decisive.flatMap(({ violated, requirements: named }) => violated ?? named),
   );
   const records: readonly Requirement[] = Object.values(requirements);
@@ -294,10 +294,10 @@ export function decideMusts(
   const isNamed = (id: string): boolean =>
     verdicts.some(({ requirements: named }) => named.some((each) => each === id));
   const undecidedMusts = musts.flatMap(({ id }): readonly UndecidedMust[] => {
-    const judged = everywhere.get(id);
-    const isDecided = decided.has(id) || (judged !== undefined && !isNamed(id));
+    const judgement = everywhere.get(id);
+    const isDecided = decidedIds.has(id) || (judgement !== undefined && !isNamed(id));
     if (!isDecided) return [{ id, ...whyUndecided(id, verdicts) }];
-    const { unjudged = [] } = judged ?? {};
+    const { unjudged = [] } = judgement ?? {};
     if (unjudged.length === 0) return [];
     return [{ id, reason: `no exchange of ${unjudged.join(', ')} was judged by it` }];
   });

@@ -16,7 +16,7 @@ const yesOrNo = v.boolean();
 const headers = v.record(v.string(), v.string());
 const verdict = v.picklist(verdictNames);
 /** Number of resources by kind. */
-const made = v.record(v.string(), count);
+const resourceCounts = v.record(v.string(), count);
 
 const exchange = v.pipe(
   v.object({
@@ -87,7 +87,7 @@ const caseVerdict = v.pipe(
     exchanges: v.optional(v.array(exchange)),
     exchangesDropped: v.optional(count),
     reproScript: v.optional(v.pipe(text, v.description('The repro script, for bash.'))),
-    made: v.optional(made),
+    made: v.optional(resourceCounts),
     leftBehind: v.optional(texts),
   }),
   v.description('The verdict on one case, with the sentences of the requirements that it tests.'),
@@ -163,7 +163,7 @@ const resultShape = v.pipe(
     ),
     unauthorized: v.optional(text),
     problems: v.array(v.object({ code: text, text })),
-    made,
+    made: resourceCounts,
     footprint: v.optional(v.object({ requests: count, userChanges: count })),
     leftBehind: texts,
   }),
@@ -192,9 +192,9 @@ const anyReport = v.object({ schema: v.string() });
 /** Parses a report. Throws a ReportError that describes the problem. */
 export function readReport(json: string): StoredResult {
   const value = parseReportJson(json);
-  const named = v.safeParse(anyReport, value);
-  if (!named.success) throw new ReportError('is not a conformance report');
-  const { schema } = named.output;
+  const parsedReport = v.safeParse(anyReport, value);
+  if (!parsedReport.success) throw new ReportError('is not a conformance report');
+  const { schema } = parsedReport.output;
   if (schema !== conformanceSchema) {
     throw new ReportError(
       `is a report of schema ${schema}; this version reads ${conformanceSchema}`,

@@ -50,30 +50,30 @@ export function readWaivers(
   ids: readonly string[],
   what: 'case' | 'duty' = 'case',
 ): readonly Waiver[] {
-  const read = readYaml(text, waiversShape);
-  if ('problems' in read) {
-    const problems = read.problems.map(
+  const document = readYaml(text, waiversShape);
+  if ('problems' in document) {
+    const problems = document.problems.map(
       ({ line, column, message }) => `${line}:${column} ${message}`,
     );
     throw new WaiverFileError(file, problems);
   }
-  const waivers = read.content.waivers.map((each) => ({ ...each, id: presentId(each.id) }));
-  const repeated = waivers.findIndex(({ id }, index) =>
+  const waivers = document.content.waivers.map((each) => ({ ...each, id: presentId(each.id) }));
+  const repeatedIndex = waivers.findIndex(({ id }, index) =>
     waivers.slice(0, index).some((earlier) => earlier.id === id),
   );
   const locationOf = (index: number): string => {
-    const { line, column } = read.positionOf(['waivers', index, 'id']);
+    const { line, column } = document.positionOf(['waivers', index, 'id']);
     return `${line}:${column}`;
   };
-  if (repeated !== -1) {
-    const problem = `${locationOf(repeated)} ${waivers[repeated]?.id} has a waiver already`;
+  if (repeatedIndex !== -1) {
+    const problem = `${locationOf(repeatedIndex)} ${waivers[repeatedIndex]?.id} has a waiver already`;
     throw new WaiverFileError(file, [problem]);
   }
-  const unknown = waivers.flatMap(({ id }, index) =>
+  const unknownIdLines = waivers.flatMap(({ id }, index) =>
     ids.includes(id) ? [] : [`${file}:${locationOf(index)} ${withNearest(id, ids)}`],
   );
-  if (unknown.length === 0) return waivers;
-  throw new UnknownIdError(`no ${what} has the ID of a waiver: ${unknown.join('; ')}`);
+  if (unknownIdLines.length === 0) return waivers;
+  throw new UnknownIdError(`no ${what} has the ID of a waiver: ${unknownIdLines.join('; ')}`);
 }
 
 /** The verdicts after waivers were applied, the state of each waiver, and the problems found. */
@@ -97,14 +97,14 @@ export function applyWaivers(
     const verdict = verdicts.find(({ id }) => id === caseId);
     return { caseId, ...rest, state: stateOf(rest, verdict, facts.today) };
   });
-  const used = new Map(
+  const usedWaivers = new Map(
     rows.filter(({ state }) => state === 'used').map((row) => [row.caseId, row]),
   );
-  const causes = verdicts.filter(({ id, verdict }) => verdict === 'fail' && used.has(id));
+  const causes = verdicts.filter(({ id, verdict }) => verdict === 'fail' && usedWaivers.has(id));
   return {
     verdicts: verdicts.map((each) => {
-      const follows = used.has(each.id) ? undefined : causeOf(each, causes, facts.tested);
-      const row = used.get(follows ?? each.id);
+      const follows = usedWaivers.has(each.id) ? undefined : causeOf(each, causes, facts.tested);
+      const row = usedWaivers.get(follows ?? each.id);
       if (!row) return each;
       const { reason, owner, expires } = row;
       return { ...each, waiver: { reason, owner, expires, ...(follows && { follows }) } };

@@ -51,11 +51,12 @@ export function reasonNotToRun(
   testCase: RunnableCase,
   conditions: RunConditions,
 ): CaseOutcome | undefined {
-  const missing = testCase.needs.find((need) => !conditions.capabilities.has(need));
-  if (missing === 'user' && conditions.adminUnusable !== undefined) {
+  const missingNeed = testCase.needs.find((need) => !conditions.capabilities.has(need));
+  if (missingNeed === 'user' && conditions.adminUnusable !== undefined) {
     return inconclusive('user-unusable', conditions.adminUnusable);
   }
-  if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
+  if (missingNeed !== undefined)
+    return skip(missingNeed, `the target does not offer ${missingNeed}`);
   if (conditions.readOnly && testCase.effect !== 'read') {
     return skip('read-only', `--read-only excludes ${testCase.effect} cases`);
   }
@@ -116,9 +117,9 @@ async function releaseInTime(
 ): Promise<readonly string[]> {
   const over = new AbortController();
   const text = `the cleanup took longer than ${caseTimeLimitMs} ms`;
-  const late = clock.sleep(caseTimeLimitMs, over.signal).then(() => [text]);
+  const timeLimit = clock.sleep(caseTimeLimitMs, over.signal).then(() => [text]);
   try {
-    return await Promise.race([release(context), late]);
+    return await Promise.race([release(context), timeLimit]);
   } finally {
     over.abort();
   }
@@ -152,9 +153,9 @@ async function withinLimit(
       limit.abort(new TransportFailure('interrupted', text));
     };
     const interrupt = (): void => end('interrupted', 'the run was interrupted');
-    const late = (): void =>
+    const endAtLimit = (): void =>
       end('case-time-limit', `the case took longer than ${caseTimeLimitMs} ms`);
-    const watch = watchTime(clock, { limitMs: caseTimeLimitMs, late, context });
+    const watch = watchTime(clock, { limitMs: caseTimeLimitMs, late: endAtLimit, context });
     signal?.addEventListener('abort', interrupt, { once: true });
     release = () => {
       watch.cancel();

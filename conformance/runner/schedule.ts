@@ -57,9 +57,9 @@ export async function eachOf<Item>(
   jobs: number,
   run: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const waiting = items[Symbol.iterator]();
+  const queue = items[Symbol.iterator]();
   const work = async (): Promise<void> => {
-    for (const item of waiting) await run(item);
+    for (const item of queue) await run(item);
   };
   await Promise.all(Array.from({ length: jobs }, work));
 }

@@ -79,6 +79,6 @@ function leftBehindBy(verdicts: readonly CaseVerdict[]): Pick<CaseVerdict, 'left
 }
 
 function madeBy(verdicts: readonly CaseVerdict[]): Pick<CaseVerdict, 'made'> {
-  const made = sumOfCounts(verdicts.map((each) => each.made ?? {}));
-  return Object.keys(made).length > 0 ? { made } : {};
+  const resourceCounts = sumOfCounts(verdicts.map((each) => each.made ?? {}));
+  return Object.keys(resourceCounts).length > 0 ? { made: resourceCounts } : {};
 }

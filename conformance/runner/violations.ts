@@ -37,13 +37,16 @@ export function withViolations(
   const [first] = violations;
   if (!first) return { outcome: finding, listing: listingOf(testCase) };
   const violatedByExchanges = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
-  const named = [...new Set([...testCase.requirements, ...violatedByExchanges])];
+  const requirementIds = [...new Set([...testCase.requirements, ...violatedByExchanges])];
   const isOwnFailure = finding.verdict === 'fail';
   const level = worst([
     ...violations.map((violation) => violation.level),
     ...(isOwnFailure ? [testCase.level] : []),
   ]);
-  const listing = { ...listingOf({ ...testCase, level, requirements: named }), violations };
+  const listing = {
+    ...listingOf({ ...testCase, level, requirements: requirementIds }),
+    violations,
+  };
   if (finding.verdict === 'error')
     return { outcome: finding, listing: { ...listing, level: testCase.level } };
   const violated = isOwnFailure

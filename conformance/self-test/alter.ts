@@ -110,9 +110,9 @@ export function changedAt(
   change: (member: unknown) => unknown,
 ): unknown {
   const [first = '', ...others] = path.split('.');
-  const rest = others.join('.');
+  const innerPath = others.join('.');
   const inner = (member: unknown): unknown =>
-    others.length === 0 ? change(member) : changedAt(member, rest, change);
+    others.length === 0 ? change(member) : changedAt(member, innerPath, change);
   if (first === '*') return Array.isArray(value) ? value.map(inner) : value;
   if (!isObject(value) || !(first in value)) return value;
   const member = inner(value[first]);

@@ -102,13 +102,13 @@ export function oneResponseOf(
   change: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse,
 ): () => Alteration {
   return () => {
-    let seen = 0;
+    let changeCount = 0;
     return {
       response: (response, request) => {
-        const made = change(response, request);
-        if (made === response) return response;
-        seen += 1;
-        return (seen - 1) % count === 0 ? made : response;
+        const changedResponse = change(response, request);
+        if (changedResponse === response) return response;
+        changeCount += 1;
+        return (changeCount - 1) % count === 0 ? changedResponse : response;
       },
     };
   };

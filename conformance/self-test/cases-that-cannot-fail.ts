@@ -27,17 +27,19 @@ interface SearchOptions extends SelfTestOptions {
 
 /** Plays the cases with one wrong response after another, until each has failed once. */
 export async function findCasesThatCannotFail(options: SearchOptions): Promise<SearchResult> {
-  const right = await playCases(options, undefined, options.ids);
-  const judging = right.filter(({ verdict, level }) => verdict === 'pass' && level !== 'may');
-  let left = new Set(judging.map(({ id }) => id));
+  const normalVerdicts = await playCases(options, undefined, options.ids);
+  const judging = normalVerdicts.filter(
+    ({ verdict, level }) => verdict === 'pass' && level !== 'may',
+  );
+  let remainingIds = new Set(judging.map(({ id }) => id));
   for (const wrong of options.wrongs) {
-    if (left.size === 0) break;
-    const verdicts = await playCases(options, wrong, left);
-    const failed = new Set(verdicts.filter(hasFailed).map(({ id }) => id));
-    left = new Set([...left].filter((id) => !failed.has(id)));
-    options.onWrong?.(wrong, left.size);
+    if (remainingIds.size === 0) break;
+    const verdicts = await playCases(options, wrong, remainingIds);
+    const failedIds = new Set(verdicts.filter(hasFailed).map(({ id }) => id));
+    remainingIds = new Set([...remainingIds].filter((id) => !failedIds.has(id)));
+    options.onWrong?.(wrong, remainingIds.size);
   }
-  return { cases: judging.length, cannotFail: [...left] };
+  return { cases: judging.length, cannotFail: [...remainingIds] };
 }
 
 function hasFailed(verdict: CaseVerdict): boolean {

@@ -65,10 +65,10 @@ export type FindCommittedRow = (
 
 /** Returns the function that finds the committed rows that are valid for the current code. */
 export async function loadCommittedRows(result = readCommittedResult()): Promise<FindCommittedRow> {
-  const now = await codeHashes();
+  const currentHashes = await codeHashes();
   const modules = await modulesById();
   const rows = new Map(result.defects.map((row) => [row.id, row]));
-  const isSame = (path: string): boolean => now[path] === result.code[path];
+  const isSame = (path: string): boolean => currentHashes[path] === result.code[path];
   if (!isSame(suiteTrafficJudge)) return () => undefined;
   const isUnchanged = (id: string): boolean => {
     const path = modules.get(id);

@@ -64,20 +64,20 @@ const generalRequirements: ReadonlySet<RequirementId> = new Set([
 /** Judges a defect by the verdicts of the cases that were run with it. */
 export function judgeDefect(defect: Defect, { verdicts, changes }: DefectRun): DefectResult {
   const planted = new Set<RequirementId>(defect.violates);
-  const failed = verdicts.filter(({ verdict }) => verdict === 'fail');
-  const kills = failed.filter((each) => violatedBy(each).some((id) => planted.has(id)));
-  const violated = new Set(kills.flatMap(violatedBy));
+  const failures = verdicts.filter(({ verdict }) => verdict === 'fail');
+  const kills = failures.filter((each) => violatedBy(each).some((id) => planted.has(id)));
+  const violatedIds = new Set(kills.flatMap(violatedBy));
   const killedBy = kills.map(({ id }) => id);
   const isAlsoViolating = (caseVerdict: CaseVerdict): boolean =>
     isByPassiveChecks(caseVerdict, defect) ||
     violatedBy(caseVerdict).some((id) => generalRequirements.has(id));
-  const alsoViolating = failed.filter((each) => !kills.includes(each) && isAlsoViolating(each));
+  const alsoViolating = failures.filter((each) => !kills.includes(each) && isAlsoViolating(each));
   return {
     id: defect.id,
     outcome: outcomeOf(defect, { isKilled: killedBy.length > 0, isExercised: changes > 0 }),
     killedBy,
-    proves: defect.violates.filter((id) => violated.has(id)),
-    falseFailures: failed
+    proves: defect.violates.filter((id) => violatedIds.has(id)),
+    falseFailures: failures
       .filter((each) => !kills.includes(each) && !alsoViolating.includes(each))
       .map(falseFailureOf),
     alsoViolates: [...new Set(alsoViolating.flatMap(violatedBy))].sort(),

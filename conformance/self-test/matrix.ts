@@ -71,12 +71,12 @@ export interface MatrixOptions {
 export async function runMatrix(options: MatrixOptions): Promise<KillMatrix> {
   const { defects, affectedCases, named, baselineFailures, workers, onRow, signal } = options;
   const rows = new Map<string, MatrixRow>();
-  const waiting = defects.values();
+  const queue = defects.values();
   const work = async (runOf: RunDefect): Promise<void> => {
-    for (const defect of waiting) {
+    for (const defect of queue) {
       if (signal?.aborted) return;
-      const touched = casesAffectedBy(defect, affectedCases);
-      const result = await runOf(defect, chosenCases(defect, touched, named));
+      const touchedCases = casesAffectedBy(defect, affectedCases);
+      const result = await runOf(defect, chosenCases(defect, touchedCases, named));
       if (result === undefined) return;
       const row = rowOf(defect, result, affectedCases.size);
       rows.set(defect.id, row);
@@ -112,8 +112,8 @@ export function chosenCases(
   const isNamed = (each: string): boolean =>
     named.get(each)?.some((requirement) => violates.includes(requirement)) ?? false;
   const otherCases = new Set([...touched].filter((each) => !isNamed(each)));
-  const chosen = sampleOf({ id, sample: OTHERS_MAX }, otherCases);
-  return new Set([...touched].filter((each) => isNamed(each) || chosen.has(each)));
+  const sampledCases = sampleOf({ id, sample: OTHERS_MAX }, otherCases);
+  return new Set([...touched].filter((each) => isNamed(each) || sampledCases.has(each)));
 }
 
 /** Returns at most `sample` of the cases. The choice depends only on the ID of the defect. */
@@ -124,8 +124,8 @@ export function sampleOf(
   if (touched.size <= sample) return touched;
   const random = seededRandom('sample').stream(id);
   const ranked = [...touched].map((each) => ({ each, rank: random.integer(0, RANK_MAX) }));
-  const chosen = ranked.toSorted((one, other) => one.rank - other.rank).slice(0, sample);
-  return new Set(chosen.map(({ each }) => each));
+  const lowestRanked = ranked.toSorted((one, other) => one.rank - other.rank).slice(0, sample);
+  return new Set(lowestRanked.map(({ each }) => each));
 }
 
 /** Returns true if the self-test is complete, and neither the suite nor a defect needs a fix. */

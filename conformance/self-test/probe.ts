@@ -43,9 +43,9 @@ export class DefectProbe implements ProxyObserver {
 
   /** Ends a case and begins the next; returns the IDs of the defects that would have changed it. */
   begin(): ReadonlySet<string> {
-    const ended = this.#current;
+    const endedSet = this.#current;
     this.#current = new Set();
-    return ended;
+    return endedSet;
   }
 
   /**
@@ -85,14 +85,17 @@ async function changesAnything(
   exchanged: ProxiedExchange,
 ): Promise<boolean> {
   const { request, response, userToken } = exchanged;
-  const refused = refusing(userToken);
+  const refusedSend = refusing(userToken);
   // The effect of these hooks shows only while bytes are forwarded, or while exchanges overlap.
   if (alteration.chunk ?? alteration.frame ?? alteration.ended ?? alteration.needsOverlap)
     return true;
   try {
-    const sent = (await alteration.request?.(request, refused)) ?? request;
-    if (differs(sent, request)) return true;
-    return differs((await alteration.response?.(response, request, refused)) ?? response, response);
+    const sentRequest = (await alteration.request?.(request, refusedSend)) ?? request;
+    if (differs(sentRequest, request)) return true;
+    return differs(
+      (await alteration.response?.(response, request, refusedSend)) ?? response,
+      response,
+    );
   } catch (error) {
     if (error instanceof HookActed) return true;
     throw error;

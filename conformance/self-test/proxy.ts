@@ -110,10 +110,10 @@ export class DefectProxy {
 
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
-    const closed = once(this.#server, 'close');
+    const closing = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
-    await closed;
+    await closing;
     this.#agent.destroy();
   }
 
@@ -136,42 +136,44 @@ export class DefectProxy {
     const planted = this.#planted?.touches(proxiedRequest.operation) ? this.#planted : undefined;
     if (!planted) {
       const outgoing = this.#open(request.method, request.url, [...request.rawHeaders]);
-      const answered = responseTo(outgoing, response);
+      const pendingResponse = responseTo(outgoing, response);
       this.#options.observer?.examine(
-        exchangeOf(proxiedRequest, request, answered).then((each) => ({
+        exchangeOf(proxiedRequest, request, pendingResponse).then((each) => ({
           ...each,
           userToken: this.#send.userToken,
         })),
       );
       request.pipe(outgoing);
-      return passOn(await answered, response);
+      return passOn(await pendingResponse, response);
     }
     const original = { ...proxiedRequest, body: await readAll(request) };
-    const sent = await planted.request(original, this.#send);
-    if ('status' in sent) return writeResponse(response, { response: this.#completed(sent) });
+    const sentRequest = await planted.request(original, this.#send);
+    if ('status' in sentRequest)
+      return writeResponse(response, { response: this.#completed(sentRequest) });
     const outgoing = this.#open(
-      sent.method,
-      this.#urlOf(sent),
-      wireHeaders(request, original, sent),
+      sentRequest.method,
+      this.#urlOf(sentRequest),
+      wireHeaders(request, original, sentRequest),
     );
-    outgoing.end(sent.body);
-    const received = await responseTo(outgoing, response);
-    if (!planted.seesResponses) return passOn(received, response, planted.chunksOf(original));
-    const before = await responseOf(received);
-    const altered = await planted.response(before, original, this.#send);
-    writeResponse(response, { response: altered, before, received });
+    outgoing.end(sentRequest.body);
+    const targetResponse = await responseTo(outgoing, response);
+    if (!planted.seesResponses) return passOn(targetResponse, response, planted.chunksOf(original));
+    const before = await responseOf(targetResponse);
+    const alteredResponse = await planted.response(before, original, this.#send);
+    writeResponse(response, { response: alteredResponse, before, received: targetResponse });
   }
 
   async #passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const proxiedRequest = this.#seen(request);
     const planted = this.#planted?.touches(proxiedRequest.operation) ? this.#planted : undefined;
     const original = { ...proxiedRequest, body: Buffer.alloc(0) };
-    const sent = planted ? await planted.request(original, this.#send) : original;
-    if ('status' in sent) return writeUpgradeResponse(socket, { response: this.#completed(sent) });
+    const sentRequest = planted ? await planted.request(original, this.#send) : original;
+    if ('status' in sentRequest)
+      return writeUpgradeResponse(socket, { response: this.#completed(sentRequest) });
     const outgoing = this.#open(
-      sent.method,
-      this.#urlOf(sent),
-      wireHeaders(request, original, sent),
+      sentRequest.method,
+      this.#urlOf(sentRequest),
+      wireHeaders(request, original, sentRequest),
       {
         agent: false,
       },
@@ -274,12 +276,12 @@ async function exchangeOf(
   request: IncomingMessage,
   answered: Promise<IncomingMessage>,
 ): Promise<Omit<ProxiedExchange, 'userToken'>> {
-  const sent = bodyOfPiped(request);
-  const received = await answered;
-  const body = await bodyOfPiped(received);
-  const { statusCode = 0, rawHeaders } = received;
+  const requestBody = bodyOfPiped(request);
+  const targetResponse = await answered;
+  const body = await bodyOfPiped(targetResponse);
+  const { statusCode = 0, rawHeaders } = targetResponse;
   const response = { status: statusCode, headers: seenHeaders(rawHeaders), body };
-  return { request: { ...proxiedRequest, body: await sent }, response };
+  return { request: { ...proxiedRequest, body: await requestBody }, response };
 }
 
 /** Returns the response of the target; the request is ended when the suite disconnects. */

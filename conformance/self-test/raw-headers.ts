@@ -19,20 +19,20 @@ export function seenHeaders(raw: RawHeaders): Headers {
 /** Returns the wire headers after a hook changed some; the others stay identical in every byte. */
 export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
   const before = seenHeaders(raw);
-  const written = new Set<string>();
+  const unchangedKeys = new Set<string>();
   const keptPairs = pairsOf(raw).flatMap(([name, value]) => {
     const key = name.toLowerCase();
-    const now = changed[key];
-    if (now === before[key]) {
-      written.add(key);
+    const changedValue = changed[key];
+    if (changedValue === before[key]) {
+      unchangedKeys.add(key);
       return [name, value];
     }
-    if (now === undefined || written.has(key)) return [];
-    written.add(key);
-    return [name, now];
+    if (changedValue === undefined || unchangedKeys.has(key)) return [];
+    unchangedKeys.add(key);
+    return [name, changedValue];
   });
-  const added = Object.entries(changed).filter(([key]) => !written.has(key));
-  return [...keptPairs, ...added.flat()];
+  const addedPairs = Object.entries(changed).filter(([key]) => !unchangedKeys.has(key));
+  return [...keptPairs, ...addedPairs.flat()];
 }
 
 /**

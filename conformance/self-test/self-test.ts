@@ -85,8 +85,10 @@ export async function runBaseline(
   });
   await probe.finished();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
-  const named = new Map((verdicts ?? []).map(({ id, requirements }) => [id, requirements]));
-  return { affectedCases, named, failures: bad.map(({ id }) => id) };
+  const requirementsByCase = new Map(
+    (verdicts ?? []).map(({ id, requirements }) => [id, requirements]),
+  );
+  return { affectedCases, named: requirementsByCase, failures: bad.map(({ id }) => id) };
 }
 
 /**
@@ -99,8 +101,8 @@ export function casesAffectedBy(
 ): ReadonlySet<string> {
   const isShared = operations !== 'all' && operations.some((each) => sharedOperations.has(each));
   if (isShared) return new Set(affectedCases.keys());
-  const touched = [...affectedCases].filter(([, defects]) => defects.has(id));
-  return new Set(touched.map(([caseId]) => caseId));
+  const touchedCases = [...affectedCases].filter(([, defects]) => defects.has(id));
+  return new Set(touchedCases.map(([caseId]) => caseId));
 }
 
 /**

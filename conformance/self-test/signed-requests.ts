@@ -77,8 +77,8 @@ export function takesSignature(
 ): () => Alteration {
   return () => ({
     response: (response, request) => {
-      const signed = signedRequest(request);
-      if (response.status !== 401 || signed?.keyType !== keyType || !isTaken(signed))
+      const signedParts = signedRequest(request);
+      if (response.status !== 401 || signedParts?.keyType !== keyType || !isTaken(signedParts))
         return response;
       return { ...ownResponse(200), body: Buffer.from('e30.e30.granted') };
     },

@@ -51,17 +51,17 @@ async function runInWorker(
 ): Promise<DefectResult | undefined> {
   const order: WorkerOrder = { defectId: id, ids: [...ids] };
   const exitWait = new AbortController();
-  const lost = once(child, 'exit', { signal: exitWait.signal }).then(([code]) => {
+  const earlyExit = once(child, 'exit', { signal: exitWait.signal }).then(([code]) => {
     throw new Error(`the process that ran ${id} ended with ${code}`);
   });
-  const answered = once(child, 'message', { signal: exitWait.signal });
+  const replyMessage = once(child, 'message', { signal: exitWait.signal });
   child.send(order);
   try {
-    const [reply] = (await Promise.race([answered, lost])) as [WorkerReply];
+    const [reply] = (await Promise.race([replyMessage, earlyExit])) as [WorkerReply];
     if ('error' in reply) throw new Error(`${id}: ${reply.error}`);
     return reply.result;
   } finally {
-    lost.catch(() => undefined);
+    earlyExit.catch(() => undefined);
     exitWait.abort();
   }
 }

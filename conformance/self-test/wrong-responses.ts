@@ -12,7 +12,7 @@ import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from './defe
 
 const contractIds = Object.keys(operations) as OperationId[];
 /** Everything that the contract describes; acts of users are left right, since they arrange. */
-const judged = [...contractIds, storageOperations['download-artifact'].id];
+const judgedIds = [...contractIds, storageOperations['download-artifact'].id];
 
 /** Returns the success that the contract documents for an operation; 200 for any other request. */
 function successOf({ operation }: ProxiedRequest): number {
@@ -47,9 +47,9 @@ function outOfDate(): Alteration {
   const first = new Map<unknown, ProxiedResponse>();
   return {
     response: (response, { operation }) => {
-      const known = first.get(operation) ?? response;
-      first.set(operation, known);
-      return known;
+      const firstResponse = first.get(operation) ?? response;
+      first.set(operation, firstResponse);
+      return firstResponse;
     },
   };
 }
@@ -112,5 +112,5 @@ export interface WrongResponse extends Pick<Defect, 'operations' | 'alter'> {
 export const wrongResponses: readonly WrongResponse[] = rows.map(([title, alter]) => ({
   title,
   alter,
-  operations: judged,
+  operations: judgedIds,
 }));

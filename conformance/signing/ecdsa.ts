@@ -54,7 +54,7 @@ function integersOf(signature: Buffer): InstanceType<typeof p256.Signature> {
 }
 
 function invalidSignaturesOf(privateKey: KeyObject): InvalidSignatures {
-  const signed = (body: Buffer): Buffer => sign('sha256', body, privateKey);
+  const signatureOf = (body: Buffer): Buffer => sign('sha256', body, privateKey);
   return {
     digest: {
       'the SHA-1 of the body': (body) => sign('sha1', body, privateKey),
@@ -64,9 +64,9 @@ function invalidSignaturesOf(privateKey: KeyObject): InvalidSignatures {
         sign('sha256', createHash('sha256').update(body).digest(), privateKey),
     },
     encoding: {
-      'R and S side by side': (body) => sideBySide(signed(body)),
+      'R and S side by side': (body) => sideBySide(signatureOf(body)),
       'S before R': (body) => {
-        const { r, s } = integersOf(signed(body));
+        const { r, s } = integersOf(signatureOf(body));
         return Buffer.from(new p256.Signature(s, r).toBytes('der'));
       },
     },

@@ -59,6 +59,6 @@ function privateKeyOf(seed: Buffer): KeyObject {
 }
 
 function publicKeyPem(rawKey: Buffer): string {
-  const encoded = Buffer.concat([PUBLIC_KEY_PREFIX, rawKey]).toString('base64');
-  return `-----BEGIN PUBLIC KEY-----\n${encoded}\n-----END PUBLIC KEY-----\n`;
+  const base64Key = Buffer.concat([PUBLIC_KEY_PREFIX, rawKey]).toString('base64');
+  return `-----BEGIN PUBLIC KEY-----\n${base64Key}\n-----END PUBLIC KEY-----\n`;
 }

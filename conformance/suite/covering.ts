@@ -29,8 +29,9 @@ export function coveringArray<const Values extends ParameterValues>(
 ): readonly Combination<Values>[] {
   const names = Object.keys(values);
   const sizes = names.map((name) => values[name]?.length ?? 0);
-  const empty = sizes.indexOf(0);
-  if (empty !== -1) throw new Error(`the parameter ${names[empty]} has no value to combine`);
+  const emptyIndex = sizes.indexOf(0);
+  if (emptyIndex !== -1)
+    throw new Error(`the parameter ${names[emptyIndex]} has no value to combine`);
   return selectionsOf(sizes, Math.min(strength, names.length)).map(
     (selection) =>
       Object.fromEntries(
@@ -42,16 +43,17 @@ export function coveringArray<const Values extends ParameterValues>(
 /** Returns selections that cover all tuples, each built around one that is not covered yet. */
 function selectionsOf(sizes: readonly number[], strength: number): readonly Selection[] {
   const all = sizes.map((size) => [...Array(size).keys()]);
-  const open = new Map(tuplesOf(all, strength).map((tuple) => [tuple.join(';'), tuple]));
+  const uncoveredTuples = new Map(tuplesOf(all, strength).map((tuple) => [tuple.join(';'), tuple]));
   const selections: Selection[] = [];
-  for (const tuple of open.values()) {
-    const chosen = new Map(tuple);
-    let selection: Selection = sizes.map((_, parameter) => chosen.get(parameter));
+  for (const tuple of uncoveredTuples.values()) {
+    const values = new Map(tuple);
+    let selection: Selection = sizes.map((_, parameter) => values.get(parameter));
     for (const [parameter, size] of sizes.entries()) {
       if (selection[parameter] !== undefined) continue;
-      selection = bestSelection(selection, { parameter, size, strength }, open);
+      selection = bestSelection(selection, { parameter, size, strength }, uncoveredTuples);
     }
-    for (const covered of tuplesIn(selection, strength)) open.delete(covered.join(';'));
+    for (const coveredTuple of tuplesIn(selection, strength))
+      uncoveredTuples.delete(coveredTuple.join(';'));
     selections.push(selection);
   }
   return selections;
@@ -68,10 +70,10 @@ function bestSelection(
   open: ReadonlyMap<string, Tuple>,
 ): Selection {
   const candidates = Array.from({ length: size }, (_, value) => selection.with(parameter, value));
-  const covered = candidates.map(
+  const tupleCounts = candidates.map(
     (each) => tuplesIn(each, strength).filter((tuple) => open.has(tuple.join(';'))).length,
   );
-  return candidates[covered.indexOf(Math.max(...covered))] ?? selection;
+  return candidates[tupleCounts.indexOf(Math.max(...tupleCounts))] ?? selection;
 }
 
 /** Returns the tuples of the values selected so far. */
@@ -91,7 +93,7 @@ function tuplesOf(
   if (strength === 0) return [[]];
   return values.slice(from).flatMap((some, offset) => {
     if (some.length === 0) return [];
-    const rest = tuplesOf(values, strength - 1, from + offset + 1);
-    return some.flatMap((value) => rest.map((tuple): Tuple => [[from + offset, value], ...tuple]));
+    const tails = tuplesOf(values, strength - 1, from + offset + 1);
+    return some.flatMap((value) => tails.map((tuple): Tuple => [[from + offset, value], ...tuple]));
   });
 }

@@ -139,9 +139,9 @@ export function inputCases<Arranged>(
       };
     }
     const statuses = expectation === 'refused' ? 400 : accepted;
-    const named = Object.fromEntries(inputs.map((input) => [input.name, input]));
+    const inputsByName = Object.fromEntries(inputs.map((input) => [input.name, input]));
     const run = (arranged: Arranged): Promise<void> =>
-      expectEach(statuses, named, (input) => send(arranged, input));
+      expectEach(statuses, inputsByName, (input) => send(arranged, input));
     return { ...facts, run };
   });
 }
@@ -195,15 +195,15 @@ function withField(
   [step = '', ...rest]: readonly string[],
   change: FieldChange,
 ): unknown {
-  const changed = (inner: unknown) =>
+  const changedInner = (inner: unknown) =>
     rest.length > 0 ? withField(inner, rest, change) : change.value;
   if (Array.isArray(body)) {
-    const entry = changed(body.at(-1));
+    const entry = changedInner(body.at(-1));
     if (change.position === 'last') return body.with(-1, entry);
     return body.length === 1 ? [...body, entry] : [entry, ...body.slice(0, -1)];
   }
   const { [step]: inner, ...otherMembers } = Object(body);
-  const member = changed(inner);
+  const member = changedInner(inner);
   return member === undefined ? otherMembers : { ...otherMembers, [step]: member };
 }
 

@@ -25,6 +25,6 @@ export function csvProblem(document: string): string | undefined {
   let end = 0;
   for (const [match] of document.matchAll(field)) end += match.length;
   if (end === document.length) return undefined;
-  const rest = document.slice(end, end + SHOWN_CHARACTERS);
-  return `no field can be read at character ${end}: ${JSON.stringify(rest)}`;
+  const excerpt = document.slice(end, end + SHOWN_CHARACTERS);
+  return `no field can be read at character ${end}: ${JSON.stringify(excerpt)}`;
 }

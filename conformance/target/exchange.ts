@@ -126,16 +126,16 @@ export function exchangeOf(
   outcome: ReceivedResponse | Error,
   times: Pick<TargetExchange, 'startMs' | 'elapsedMs'>,
 ): TargetExchange {
-  const sent = Array.isArray(body) ? joinedChunks(body) : body;
+  const bodyBytes = Array.isArray(body) ? joinedChunks(body) : body;
   const chunks = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
   const request = {
     line: `${method} ${asSent(url)}`,
     headers: recordedHeaders({ ...headers, ...chunks }),
-    ...sentBody(sent),
+    ...sentBody(bodyBytes),
     ...(form && { form: recordedForm(form) }),
     // Only reports and scripts of a few cases read it, and it takes long to verify.
     get signature() {
-      return signatureOf(headers, sent);
+      return signatureOf(headers, bodyBytes);
     },
   };
   const startMs = Math.round(times.startMs);

@@ -42,19 +42,19 @@ export class FrameReader {
     if (this.#missingBytes > 0) return [];
     this.#rest = Buffer.concat([this.#rest, ...this.#more]);
     this.#more = [];
-    const received: (ReceivedFrame | Buffer)[] = [];
+    const frames: (ReceivedFrame | Buffer)[] = [];
     for (;;) {
       const extent = extentOf(this.#rest);
-      if (extent === undefined) return received;
+      if (extent === undefined) return frames;
       if (extent.payload > PAYLOAD_MAX_BYTES) {
         this.#unreadable = true;
-        return [...received, this.#rest];
+        return [...frames, this.#rest];
       }
       const length = extent.header + extent.payload;
       this.#missingBytes = length - this.#rest.length;
-      if (this.#missingBytes > 0) return received;
+      if (this.#missingBytes > 0) return frames;
       const frameBytes = this.#rest.subarray(0, length);
-      received.push({ frame: frameOf(frameBytes, extent), bytes: frameBytes });
+      frames.push({ frame: frameOf(frameBytes, extent), bytes: frameBytes });
       this.#rest = this.#rest.subarray(length);
     }
   }

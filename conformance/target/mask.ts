@@ -71,10 +71,13 @@ export class Mask {
       (rest, secret) => rest.replaceAll(secret, this.#secrets.get(secret) ?? MASKED),
       text,
     );
-    const signed = maskedText
+    const withMaskedSignatures = maskedText
       .replace(jsonWebToken, (token) => this.#tokens.get(token) ?? this.#alteredMask(token))
       .replace(signatureInQuery, `$1${maskOf('link-signature')}`);
-    return secretMembers.reduce((rest, member) => rest.replace(member, maskedMember), signed);
+    return secretMembers.reduce(
+      (rest, member) => rest.replace(member, maskedMember),
+      withMaskedSignatures,
+    );
   }
 
   /**
@@ -130,8 +133,8 @@ export class Mask {
       const tokenParts = knownToken.split('.');
       if (tokenParts[1] !== parts[1] && tokenParts[2] !== parts[2]) continue;
       const names = ['header', 'claims', 'signature'];
-      const changed = names.filter((_, index) => tokenParts[index] !== parts[index]);
-      return mask.replace('>', `, other ${changed.join(' and ')}>`);
+      const changedParts = names.filter((_, index) => tokenParts[index] !== parts[index]);
+      return mask.replace('>', `, other ${changedParts.join(' and ')}>`);
     }
     return MASKED;
   }

@@ -87,9 +87,9 @@ export class Pace {
    */
   #pauseAskedFor({ status, headers }: HttpResponse, repetition: number): number | undefined {
     if (status !== TOO_MANY_REQUESTS && status !== UNAVAILABLE) return undefined;
-    const named = headers['retry-after']?.trim() ?? '';
-    if (/^\d{1,9}$/.test(named)) return Number(named) * 1000;
-    const untilMs = Date.parse(named);
+    const retryAfter = headers['retry-after']?.trim() ?? '';
+    if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * 1000;
+    const untilMs = Date.parse(retryAfter);
     if (!Number.isNaN(untilMs)) return Math.max(0, untilMs - this.#clock.now());
     return status === TOO_MANY_REQUESTS ? PAUSE_DEFAULT_MS * 2 ** repetition : undefined;
   }

@@ -116,8 +116,8 @@ export class RawConnection {
 
   #parse(hasEnded: boolean): void {
     try {
-      for (let taken = parsedResponse(this.#bytes, hasEnded); taken; ) {
-        const { head, response, rest } = taken;
+      for (let nextResponse = parsedResponse(this.#bytes, hasEnded); nextResponse; ) {
+        const { head, response, rest } = nextResponse;
         this.#bytes = rest;
         if (head.status < 200) {
           this.#interim.push(head.status);
@@ -126,7 +126,7 @@ export class RawConnection {
           this.#expectedResponses.shift()?.resolve({ ...response, head, interim: this.#interim });
           this.#interim = [];
         }
-        taken = parsedResponse(this.#bytes, hasEnded);
+        nextResponse = parsedResponse(this.#bytes, hasEnded);
       }
     } catch (error) {
       this.#end(error instanceof Error ? error : new Error(String(error)));
@@ -136,8 +136,8 @@ export class RawConnection {
 
   #end(cause?: Error): void {
     if (this.#over) return;
-    const closed = 'the server closed the connection without a response';
-    this.#over = cause ?? new TransportFailure('connection-closed', closed);
+    const problem = 'the server closed the connection without a response';
+    this.#over = cause ?? new TransportFailure('connection-closed', problem);
     if (!cause) this.#parse(true);
     for (const { reject } of this.#expectedResponses.splice(0)) reject(this.#over);
   }

@@ -36,12 +36,12 @@ export async function readResponse(
   body: Dispatcher.ResponseData['body'],
   headers: AnsweredHeaders,
 ): Promise<ReadBody> {
-  const read = decoded({ bytes: await readBytes(body, headers), headers });
+  const decodedBody = decoded({ bytes: await readBytes(body, headers), headers });
   // Part of an artifact file may look like JSON, so binary bodies are not checked as JSON.
-  const isBinary = !isUtf8(read.bytes) && !/json/i.test(String(headers['content-type']));
-  const excess = isBinary ? undefined : jsonExcess(read.bytes);
+  const isBinary = !isUtf8(decodedBody.bytes) && !/json/i.test(String(headers['content-type']));
+  const excess = isBinary ? undefined : jsonExcess(decodedBody.bytes);
   if (excess !== undefined) throw tooLarge(excess, 'went');
-  return read;
+  return decodedBody;
 }
 
 /** Reads all chunks. An error thrown inside the loop also destroys the connection. */

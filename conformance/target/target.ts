@@ -211,8 +211,8 @@ export class TargetClient {
         traffic.sent();
         const end = (): void => connection.close();
         signal.addEventListener('abort', end, { once: true });
-        const written = { method, url, headers, body: String(body) };
-        const response = await connection.send(written, form);
+        const serializedRequest = { method, url, headers, body: String(body) };
+        const response = await connection.send(serializedRequest, form);
         signal.removeEventListener('abort', end);
         traffic.recordResponse(method, url, response.status);
         return { response, result: response };
@@ -319,9 +319,9 @@ function asError(thrown: unknown): Error {
 }
 
 function responseOf(status: number, headers: AnsweredHeaders, bytes: Buffer): HttpResponse {
-  const joined = Object.entries(headers).map(([name, value]) => [
+  const headerPairs = Object.entries(headers).map(([name, value]) => [
     name.toLowerCase(),
     Array.isArray(value) ? value.join(', ') : (value ?? ''),
   ]);
-  return { status, headers: Object.fromEntries(joined), bytes, text: bytes.toString('utf8') };
+  return { status, headers: Object.fromEntries(headerPairs), bytes, text: bytes.toString('utf8') };
 }

@@ -41,8 +41,8 @@ export function withOtherClaims(token: string): string {
   const text = Buffer.from(claims, 'base64url').toString('utf8');
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), text);
   const { exp = 0, ...otherClaims } = parsed.success ? parsed.output : {};
-  const changed = JSON.stringify({ ...otherClaims, exp: Number(exp) + 1 });
-  return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
+  const changedClaims = JSON.stringify({ ...otherClaims, exp: Number(exp) + 1 });
+  return [header, Buffer.from(changedClaims).toString('base64url'), signature].join('.');
 }
 
 /** Returns the token with a header that declares no signature, and without its signature. */

@@ -19,11 +19,11 @@ export function isMarkup({ headers, text }: HttpResponse): boolean {
  */
 export function describeResponse(response: HttpResponse): string {
   const { status, text } = response;
-  const named = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-  if (text.trim() === '') return `${named} without a body`;
-  if (!isMarkup(response)) return `${named} with the body ${describeValue(text)}`;
+  const statusLine = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  if (text.trim() === '') return `${statusLine} without a body`;
+  if (!isMarkup(response)) return `${statusLine} with the body ${describeValue(text)}`;
   const head = text.slice(0, PAGE_READ_CHARACTERS);
   const title = /<title>([^<]*)/i.exec(head)?.[1]?.trim();
   const visible = head.replace(/<[^<>]*>/g, ' ').trim();
-  return `${named} with the HTML page ${describeValue(title || visible || text)}`;
+  return `${statusLine} with the HTML page ${describeValue(title || visible || text)}`;
 }

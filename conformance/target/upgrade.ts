@@ -30,9 +30,9 @@ export function requestUpgrade({
   signal,
   caPem,
 }: HandshakeRequest): Promise<UpgradeOutcome> {
-  const open = url.startsWith('https:') ? requestSecure : requestPlain;
+  const startRequest = url.startsWith('https:') ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
-    const request = open(url, {
+    const request = startRequest(url, {
       headers: { ...headers },
       signal,
       agent: false,

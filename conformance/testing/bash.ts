@@ -40,15 +40,15 @@ export function runBlock(
 ): Promise<BlockOutput> {
   const { PATH = '' } = process.env;
   const child = spawn('bash', ['-u', '-s'], { cwd, env: { PATH, HOME: cwd, ...variables } });
-  const written = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
-      written[stream] += text;
+      output[stream] += text;
     });
   }
   child.stdin.end(`${block}\n`);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...written }));
+    child.once('close', (code) => resolve({ code, ...output }));
   });
 }

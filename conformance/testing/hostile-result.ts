@@ -61,7 +61,7 @@ function everyVerdict(): readonly CaseVerdict[] {
 /** A verdict for every case of the suite. */
 export const verdicts = everyVerdict();
 /** The only failure that is not waived. */
-export const failed = verdicts.find(({ verdict }) => verdict === 'fail');
+export const failedVerdict = verdicts.find(({ verdict }) => verdict === 'fail');
 /** A run whose target answers with hostile text. */
 export const result = resultOf(verdicts, {
   outcome: 'fail',

@@ -62,7 +62,7 @@ export function violatedBy(steps: readonly Step[], without?: AllowanceId): reado
 }
 
 /** A device that was accepted, with a deployment. */
-export const known: readonly Step[] = [
+export const preauthorization: readonly Step[] = [
   {
     id: 'preauthorize-device',
     sent: { identity_data: { mac: '1' }, pubkey: 'a key' },

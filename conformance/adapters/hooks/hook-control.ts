@@ -60,10 +60,12 @@ export class HookControl implements Control {
     this.#client = client;
     this.#hasTenants = hasTenants;
     this.#afterAdvance = afterAdvance;
-    const offered = (Object.keys(stepsOf) as Capability[]).filter((name) =>
+    const capabilities = (Object.keys(stepsOf) as Capability[]).filter((name) =>
       stepsOf[name]?.every((step) => hooks.has(step)),
     );
-    this.offers = new Set(offered.filter((name) => hasTenants || !takesTenants.includes(name)));
+    this.offers = new Set(
+      capabilities.filter((name) => hasTenants || !takesTenants.includes(name)),
+    );
   }
 
   on(client: TargetClient): Control {
@@ -75,14 +77,14 @@ export class HookControl implements Control {
   }
 
   async newTenant({ client, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
-    const made = await this.#hooks.run(client, 'make-tenant', { name });
-    const tenantToken = made.tenantToken ?? undefined;
-    const token = made.userToken ?? undefined;
+    const tenant = await this.#hooks.run(client, 'make-tenant', { name });
+    const tenantToken = tenant.tenantToken ?? undefined;
+    const token = tenant.userToken ?? undefined;
     if (tenantToken !== undefined) maskSecret(tenantToken, 'tenant-token');
     if (token !== undefined) maskSecret(token, 'user-token');
-    const hooks = this.#hooks.within(made.tenantId);
+    const hooks = this.#hooks.within(tenant.tenantId);
     return {
-      id: made.tenantId,
+      id: tenant.tenantId,
       tenantToken,
       admin: new HookAdmin(hooks, client, token === undefined ? undefined : { token }),
       control: new HookControl(hooks, this.#clientOfRun, { client }),

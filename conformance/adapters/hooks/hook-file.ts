@@ -61,8 +61,8 @@ const fileShape = v.pipe(
 /** Parses a file of hooks; the commands run in `folder`. @throws ControlFileError */
 export function readHookFile(text: string, folder: string): HookFile {
   const { timeLimitSeconds, command: commonCommand, steps } = readControlFile(text, fileShape);
-  const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));
-  const commands = Object.entries(named).map(
+  const stepCommands = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));
+  const commands = Object.entries(stepCommands).map(
     ([name, own]) => [name as HookStep, own ?? commonCommand ?? []] as const,
   );
   return { commands: new Map(commands), timeLimitMs: timeLimitSeconds * 1000, folder };

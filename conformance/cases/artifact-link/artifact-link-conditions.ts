@@ -14,7 +14,7 @@ import {
 } from '../../target/expectations.ts';
 
 /** A time before any file was uploaded. */
-const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
+const earlyDate = 'Thu, 01 Jan 2015 00:00:00 GMT';
 const malformedDates = ['yesterday', '2026-01-31T12:00:00Z', '0'];
 const SECOND_MS = 1000;
 /** How long before the last change a date is that is before it nevertheless. */
@@ -51,7 +51,7 @@ async function datedLink(context: TestContext) {
     changed: changeTime,
     later,
     said: lastModified,
-    earlier: lastModified ? since : [early],
+    earlier: lastModified ? since : [earlyDate],
   };
 }
 
@@ -116,7 +116,7 @@ const conditions = defineScenario({
         'If-Unmodified-Since a second, or more, before the last change is answered with 412, as in 2015.',
       requirements: ['link.if-unmodified-since'],
       run: async ({ follow, earlier }) => {
-        for (const date of [early, ...earlier]) {
+        for (const date of [earlyDate, ...earlier]) {
           expectStatus(await follow({ 'if-unmodified-since': date }), 412);
         }
       },
@@ -153,8 +153,8 @@ const conditions = defineScenario({
       title:
         'If-Modified-Since before the last change, with Range, is answered with 206 and that part.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, earlier: [second = early] }) => {
-        for (const date of [early, second]) {
+      run: async ({ file, follow, earlier: [second = earlyDate] }) => {
+        for (const date of [earlyDate, second]) {
           expectPart(file, await follow({ 'if-modified-since': date, range }), [1000, 2000]);
         }
       },
@@ -163,9 +163,9 @@ const conditions = defineScenario({
       id: 'resumption-of-the-unchanged-file',
       title: 'A device resumes only an unchanged file: 206 while it is unchanged, 412 afterwards.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, changed, earlier: [second = early] }) => {
-        const unchanged = await follow({ range, 'if-unmodified-since': changed });
-        expectPart(file, unchanged, [1000, 2000]);
+      run: async ({ file, follow, changed, earlier: [second = earlyDate] }) => {
+        const partialResponse = await follow({ range, 'if-unmodified-since': changed });
+        expectPart(file, partialResponse, [1000, 2000]);
         expectStatus(await follow({ range, 'if-unmodified-since': second }), 412);
       },
     },
@@ -174,7 +174,7 @@ const conditions = defineScenario({
       title:
         'A date in each of the two older forms of HTTP is compared as one in the present form.',
       requirements: ['link.older-dates'],
-      run: async ({ follow, changed, earlier: [second = early] }) => {
+      run: async ({ follow, changed, earlier: [second = earlyDate] }) => {
         for (const name of ['if-modified-since', 'if-unmodified-since']) {
           for (const date of [changed, second]) {
             const { status } = await follow({ [name]: date });
@@ -191,9 +191,11 @@ const conditions = defineScenario({
       title: 'How If-Range with the time of the last change, and with an earlier one, is answered.',
       requirements: ['link.if-range'],
       observe: async ({ follow, changed }) => {
-        const same = await follow({ range, 'if-range': changed });
-        const other = await follow({ range, 'if-range': early });
-        return observationOf(`unchanged ${same.status}, changed ${other.status}`);
+        const matchingResponse = await follow({ range, 'if-range': changed });
+        const staleResponse = await follow({ range, 'if-range': earlyDate });
+        return observationOf(
+          `unchanged ${matchingResponse.status}, changed ${staleResponse.status}`,
+        );
       },
     },
   ],

@@ -19,9 +19,9 @@ const PART_BYTES = 150_000;
 const cuts = [1, 511, 512, 4095, 4096, 4097, 16_383, 65_535, 65_536, 65_537, 524_288];
 
 async function largeFile(context: TestContext): Promise<LinkedFile> {
-  const same = context.random.bytes(BLOCK_BYTES - OWN_BYTES);
+  const commonBytes = context.random.bytes(BLOCK_BYTES - OWN_BYTES);
   const blocks = Array.from({ length: CONTENT_BYTES / BLOCK_BYTES }, () =>
-    Buffer.concat([context.random.bytes(OWN_BYTES), same]),
+    Buffer.concat([context.random.bytes(OWN_BYTES), commonBytes]),
   );
   return linkedFile(
     context,
@@ -78,8 +78,8 @@ const streaming = defineScenario({
       run: async ({ bytes, follow }) => {
         const ranges = ['bytes=0-299999', `bytes=300000-${bytes.length - 1}`];
         const halves = await Promise.all(ranges.map((range) => follow({ range })));
-        const joined = Buffer.concat(halves.map(partIn));
-        expectThat(digest(joined) === digest(bytes), 'the digest of the file', 'another one');
+        const joinedFile = Buffer.concat(halves.map(partIn));
+        expectThat(digest(joinedFile) === digest(bytes), 'the digest of the file', 'another one');
       },
     },
   ],

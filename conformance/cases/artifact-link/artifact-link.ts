@@ -157,7 +157,7 @@ const following = defineScenario({
   ],
 });
 
-const used = defineScenario({
+const usedLinkCases = defineScenario({
   area: 'artifact-link',
   name: 'A link in use',
   start: 'a link from which the file was downloaded',
@@ -279,6 +279,6 @@ export const artifactLinkCases = [
   ...requestedLinkCases,
   ...reportedLinkCases,
   ...following,
-  ...used,
+  ...usedLinkCases,
   ...gone,
 ];

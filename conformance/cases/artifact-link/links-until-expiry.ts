@@ -6,7 +6,7 @@ import { parsedJson } from '../../../fixtures/base/json.ts';
 import {
   type ConfigurationOffer,
   configurationOffer,
-  configured,
+  deployedPairs,
 } from '../../context/configuration-offer.ts';
 import { report } from '../../context/deployment-life.ts';
 import { expectWhole, type LinkedFile, linkedFile } from '../../context/followed-link.ts';
@@ -106,7 +106,7 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
           await change(offer, context);
           const response = await offer.get(offer.uri);
           const pairs = response.status === 200 && (await pairsIn(response.bytes));
-          if (pairs) expectMembers(`pairs after ${what}`, pairs, configured);
+          if (pairs) expectMembers(`pairs after ${what}`, pairs, deployedPairs);
           return response;
         }),
     },

@@ -76,9 +76,9 @@ function expectOfFiles(
 ): void {
   for (const file of filesOf(source).filter((each) => member in each)) {
     const namesakes = uploaded.filter(({ name }) => name === file.name);
-    const allowed = (namesakes.length > 0 ? namesakes : uploaded).map((each) => each[member]);
-    const isAllowed = allowed.some((value) => value === file[member]);
-    const what = `${member} of a file ${source.where} among ${describeValue(allowed)}`;
+    const allowedValues = (namesakes.length > 0 ? namesakes : uploaded).map((each) => each[member]);
+    const isAllowed = allowedValues.some((value) => value === file[member]);
+    const what = `${member} of a file ${source.where} among ${describeValue(allowedValues)}`;
     expectThat(isAllowed, what, describeValue(file[member]));
   }
 }

@@ -120,7 +120,7 @@ const withData = defineScenario({
   ],
 });
 
-const empty = defineScenario({
+const emptyArtifactCases = defineScenario({
   ...described,
   name: 'An empty artifact',
   start: 'the details of an uploaded artifact without payload',
@@ -139,4 +139,4 @@ const empty = defineScenario({
   ],
 });
 
-export const artifactFieldCases = [...full, ...unsigned, ...withData, ...empty];
+export const artifactFieldCases = [...full, ...unsigned, ...withData, ...emptyArtifactCases];

@@ -212,17 +212,19 @@ function canonical(value: unknown): string {
  * Returns true if each listed file is another one of the expected files; its members are optional.
  */
 function areFiles(listedFiles: unknown, expected: unknown): boolean {
-  const rest = entriesOf(expected).map(membersOf);
+  const unmatchedFiles = entriesOf(expected).map(membersOf);
   const files = entriesOf(listedFiles)
     .map((file) => Object.entries(membersOf(file)).filter(([, value]) => value !== undefined))
     // Those with the most members first, since others fit more files.
     .toSorted((one, other) => other.length - one.length);
   const isOne = (members: [string, unknown][]): boolean => {
-    const index = rest.findIndex((file) => members.every(([name, value]) => file[name] === value));
-    if (index !== -1) rest.splice(index, 1);
+    const index = unmatchedFiles.findIndex((file) =>
+      members.every(([name, value]) => file[name] === value),
+    );
+    if (index !== -1) unmatchedFiles.splice(index, 1);
     return index !== -1;
   };
-  return files.every(isOne) && rest.length === 0;
+  return files.every(isOne) && unmatchedFiles.length === 0;
 }
 
 /** Asserts that the response shows of the artifact what is in its file. */

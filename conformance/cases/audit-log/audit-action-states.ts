@@ -65,8 +65,8 @@ async function expectRecorded(
     const least = requirement === undefined ? 0 : 1;
     const loggedActions = await context.eventually(
       async () => {
-        const read = await entries(context, { object_id: objectId, per_page: 100 });
-        return read.map((entry) => textAt(entry, 'action') ?? '');
+        const objectEntries = await entries(context, { object_id: objectId, per_page: 100 });
+        return objectEntries.map((entry) => textAt(entry, 'action') ?? '');
       },
       (read) => read.filter((each) => each === action).length >= least,
       ENTRY_WAIT_MAX_MS,
@@ -215,7 +215,7 @@ async function performOnArtifact(context: TestContext): Promise<readonly Perform
   const device = await acceptedDevice(context);
   const { id: used } = await context.deploy({ artifact_name: name, devices: [device.id] });
   const call = { path: { id: objectId } };
-  const early = await isRefused(context, 'delete-artifact', call);
+  const isRefusedWhileUsed = await isRefused(context, 'delete-artifact', call);
   await context.admin.abort(used);
   await context.admin.deleteArtifact(objectId);
   const isRefusedAgain = await isRefused(context, 'delete-artifact', call);
@@ -226,7 +226,7 @@ async function performOnArtifact(context: TestContext): Promise<readonly Perform
       ...onIt,
       act: 'the deletion of an artifact',
       action: 'delete',
-      mayBeTwice: !early || !isRefusedAgain,
+      mayBeTwice: !isRefusedWhileUsed || !isRefusedAgain,
     },
     // The upload may be an `update` too.
     { ...onIt, act: 'the edit of an artifact', action: 'update', mayBeTwice: true },

@@ -164,10 +164,10 @@ export const auditActorCases = defineScenario<TwoUsers>({
         }
         const entriesOfActor = await entries(context, { actor_id: ids[1] ?? '', per_page: 100 });
         const actions = found.filter(({ who }) => who === 'second user').map(({ entry }) => entry);
-        const selected = actions.filter((userAction) =>
+        const actionsOfActor = actions.filter((userAction) =>
           entriesOfActor.some((each) => isSameEntry(each, userAction)),
         );
-        expectEqual('entries selected by actor_id', selected.length, actions.length);
+        expectEqual('entries selected by actor_id', actionsOfActor.length, actions.length);
       },
     },
     {

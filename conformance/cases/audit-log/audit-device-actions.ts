@@ -14,11 +14,11 @@ interface Actors {
 }
 
 async function actors(context: TestContext): Promise<Actors> {
-  const pending = await pendingDevice(context);
+  const device = await pendingDevice(context);
   const signedBy = await context.newKey();
   const members = { pubkey: signedBy.publicKeyPem };
-  requireStatus('a new key that waits', await pending.authenticate({ members, signedBy }), 401);
-  return { pending: pending.id, trusted: (await acceptedDevice(context)).id };
+  requireStatus('a new key that waits', await device.authenticate({ members, signedBy }), 401);
+  return { pending: device.id, trusted: (await acceptedDevice(context)).id };
 }
 
 /** Returns the actions with the device as actor, oldest first. */

@@ -95,7 +95,7 @@ function expectNames(
 }
 
 /** The fields whose values are compared with those of the listed entries. */
-const compared = [
+const comparedFields = [
   'action',
   'actor.id',
   'actor.type',
@@ -106,7 +106,9 @@ const compared = [
 
 /** Returns a text for each record or entry, from its value at each compared path. */
 function marks<Item>(items: readonly Item[], valueAt: (item: Item, path: string) => unknown) {
-  return items.map((item) => compared.map((path) => String(valueAt(item, path) ?? '')).join(' | '));
+  return items.map((item) =>
+    comparedFields.map((path) => String(valueAt(item, path) ?? '')).join(' | '),
+  );
 }
 
 /** Asserts that the document has exactly the expected entries, in order. */
@@ -224,9 +226,9 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
             ignore: nestedField,
           };
           const { names } = await exportedTable(context, query);
-          const joined = nestedField.replaceAll('.', separator);
-          if (!names.includes(joined)) continue;
-          throw failure(`no field ${joined}`, describeValue(names), {
+          const joinedName = nestedField.replaceAll('.', separator);
+          if (!names.includes(joinedName)) continue;
+          throw failure(`no field ${joinedName}`, describeValue(names), {
             query,
             violated: ['audit.export-ignore-form', 'audit.export-ignore'],
           });

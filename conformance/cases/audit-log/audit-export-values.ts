@@ -64,11 +64,11 @@ function areSame(marks: readonly string[], otherMarks: readonly string[]): boole
 
 /** Returns true if `others` has every text of `some` that is not empty, at least as often. */
 function isWithin(exportMarks: readonly string[], container: readonly string[]): boolean {
-  const rest = [...container];
+  const remainingTexts = [...container];
   return exportMarks.every((text) => {
     if (text === '') return true;
-    const index = rest.indexOf(text);
-    if (index !== -1) rest.splice(index, 1);
+    const index = remainingTexts.indexOf(text);
+    if (index !== -1) remainingTexts.splice(index, 1);
     return index !== -1;
   });
 }
@@ -230,10 +230,10 @@ function markOf(valueAt: (path: string) => string) {
 
 /** Returns the texts of `some` that `others` lacks or has less often. */
 function lacking(exportMarks: readonly string[], container: readonly string[]): readonly string[] {
-  const rest = [...container];
+  const remainingTexts = [...container];
   return exportMarks.filter((text) => {
-    const index = rest.indexOf(text);
-    if (index !== -1) rest.splice(index, 1);
+    const index = remainingTexts.indexOf(text);
+    if (index !== -1) remainingTexts.splice(index, 1);
     return index === -1;
   });
 }

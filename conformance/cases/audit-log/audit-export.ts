@@ -286,8 +286,10 @@ const document = defineScenario({
       observe: async ({ deploymentId }, context) => {
         const { names, records } = await table(context, { object_id: deploymentId });
         const isEmpty = (index: number): boolean => records.every((record) => record[index] === '');
-        const empty = names.filter((_, index) => isEmpty(index));
-        return observationOf(`${names.join(', ')}; empty for a deployment: ${empty.join(', ')}`);
+        const emptyFields = names.filter((_, index) => isEmpty(index));
+        return observationOf(
+          `${names.join(', ')}; empty for a deployment: ${emptyFields.join(', ')}`,
+        );
       },
     },
     {
@@ -372,7 +374,7 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
   };
 }
 
-const filtered = defineScenario({
+const filterCases = defineScenario({
   area: 'audit-export',
   name: 'Filters of the export',
   start: 'a user who has created a deployment and aborted it',
@@ -400,4 +402,4 @@ const filtered = defineScenario({
 });
 
 /** Spec: Audit logs, "GET /logs/export" */
-export const auditExportCases = [...document, ...formula, ...filtered];
+export const auditExportCases = [...document, ...formula, ...filterCases];

@@ -264,9 +264,13 @@ const rows = defineScenario({
       requirements: ['audit.link-next'],
       run: async (arranged, context) => {
         const one = Object.keys(await relations(context, arranged, 1));
-        const two = Object.keys(await relations(context, arranged, 2));
+        const relationsOfPage2 = Object.keys(await relations(context, arranged, 2));
         expectThat(one.includes('next'), 'next on page 1', describeValue(one));
-        expectThat(!two.includes('next'), 'no next on page 2', describeValue(two));
+        expectThat(
+          !relationsOfPage2.includes('next'),
+          'no next on page 2',
+          describeValue(relationsOfPage2),
+        );
       },
     },
     {
@@ -275,8 +279,12 @@ const rows = defineScenario({
       requirements: ['audit.link-prev'],
       run: async (arranged, context) => {
         const one = Object.keys(await relations(context, arranged, 1));
-        const two = Object.keys(await relations(context, arranged, 2));
-        expectThat(two.includes('prev'), 'prev on page 2', describeValue(two));
+        const relationsOfPage2 = Object.keys(await relations(context, arranged, 2));
+        expectThat(
+          relationsOfPage2.includes('prev'),
+          'prev on page 2',
+          describeValue(relationsOfPage2),
+        );
         expectThat(!one.includes('prev'), 'no prev on page 1', describeValue(one));
       },
     },
@@ -366,7 +374,7 @@ async function expectOwn(context: TestContext, objectId: string): Promise<void> 
   throw new ExpectationFailure(`entries on ${objectId}`, `one on ${describeValue(other)}`);
 }
 
-const filtered = defineScenario({
+const filterCases = defineScenario({
   area: 'audit-log',
   name: 'Filters',
   start: 'a user who has created a deployment and aborted it',
@@ -411,4 +419,4 @@ const byObject = defineScenario({
   ],
 });
 
-export const auditLogCases = [...user, ...rows, ...filtered, ...byObject];
+export const auditLogCases = [...user, ...rows, ...filterCases, ...byObject];

@@ -112,7 +112,7 @@ function expectKept(relation: LinkRelation, { searchParams }: URL, query: AuditQ
   }
 }
 
-const filtered = defineScenario<DeviceInDeployment>({
+const filteredListCases = defineScenario<DeviceInDeployment>({
   area: 'audit-log',
   name: 'Links of a filtered list',
   start: 'a user who has created a deployment and aborted it',
@@ -176,12 +176,12 @@ function walkCase(
         const query = { object_id: objectId, sort };
         const fullList = marksOf([await list(context, { ...query, per_page: 100 })]);
         const first = await list(context, { ...query, per_page: 2 });
-        const there = await pagesFrom(context, first, 'next');
+        const forwardPages = await pagesFrom(context, first, 'next');
         const after = marksOf([await list(context, { ...query, per_page: 100 })]);
         // A late entry shifts the pages, which is not a mistake of the links.
         if (fullList.join() !== after.join())
           throw new StartStateNotReached('a list that does not grow', 'it grew');
-        await judge({ whole: fullList, there }, context);
+        await judge({ whole: fullList, there: forwardPages }, context);
       }
     },
   };
@@ -258,4 +258,4 @@ const walks = defineScenario<string>({
 });
 
 /** Spec: Audit logs, "GET /logs" */
-export const auditPagingCases = [...filtered, ...walks];
+export const auditPagingCases = [...filteredListCases, ...walks];

@@ -155,8 +155,8 @@ const contacts = defineScenario<SuiteDevice>({
         const statuses = expectPresent('the device', matchingDevice).auth_sets.map(
           ({ status }) => status,
         );
-        const pending = Array.from({ length: REQUESTS_AT_ONCE }, () => 'pending');
-        expectEqual('statuses of the keys', statuses, pending);
+        const expectedStatuses = Array.from({ length: REQUESTS_AT_ONCE }, () => 'pending');
+        expectEqual('statuses of the keys', statuses, expectedStatuses);
       },
     },
   ],
@@ -199,7 +199,7 @@ const decidedStates: readonly DecidedState[] = [
   },
 ];
 
-const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
+const decidedDeviceCases = decidedStates.flatMap(({ id, start, arrange, responses }) =>
   defineScenario<SuiteDevice>({
     area: 'authentication',
     name: `Effects on the ${id} device`,
@@ -405,7 +405,7 @@ const identities = defineScenario<SuiteDevice>({
 /** Spec: States and transitions; Device authentication */
 export const authenticationEffectCases = [
   ...contacts,
-  ...decided,
+  ...decidedDeviceCases,
   ...changedKeyCases,
   ...identities,
 ];

@@ -27,7 +27,7 @@ async function authenticateByAnotherKey(
   return (await device.authenticate({ members: { pubkey, ...members }, signedBy })).status;
 }
 
-const known = defineScenario({
+const acceptedDeviceCases = defineScenario({
   area: 'authentication',
   name: 'What users see',
   start: 'an accepted device with a token',
@@ -48,11 +48,11 @@ const known = defineScenario({
         const laterExternalId = await shownExternalId(context, device);
         await context.admin.decide(device.id, device.key, 'rejected');
         await device.authenticate({ members: { external_id: 'fourth' } });
-        const rejected = await shownExternalId(context, device);
-        const fresh = await context.newDevice();
-        const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
+        const externalIdAfterRejection = await shownExternalId(context, device);
+        const newDevice = await context.newDevice();
+        const { status } = await newDevice.authenticate({ members: { external_id: 'fifth' } });
         return observationOf(
-          `first contact: ${status}; reported: ${earlierExternalId}; by a pending key: ${byPendingKey}; changed: ${laterExternalId}; while it is rejected: ${rejected}`,
+          `first contact: ${status}; reported: ${earlierExternalId}; by a pending key: ${byPendingKey}; changed: ${laterExternalId}; while it is rejected: ${externalIdAfterRejection}`,
         );
       },
     },
@@ -85,4 +85,4 @@ const manyKeys = defineScenario({
   ],
 });
 
-export const authenticationObservedCases = [...known, ...manyKeys];
+export const authenticationObservedCases = [...acceptedDeviceCases, ...manyKeys];

@@ -124,12 +124,14 @@ const decisions = defineScenario({
       requirements: ['auth.decommissioned-is-unknown'],
       run: async (device, context) => {
         const { admin } = context;
-        const decided = admin.decide(device.id, device.key, 'accepted');
+        const decision = admin.decide(device.id, device.key, 'accepted');
         // The request that arrives second may be refused, so only the resulting state is checked.
-        const ends = await Promise.allSettled([decided, admin.decommission(device.id)]);
+        const ends = await Promise.allSettled([decision, admin.decommission(device.id)]);
         const [, removal] = ends;
-        const lost = ends.find((end) => 'reason' in end && end.reason instanceof TransportFailure);
-        if (lost && 'reason' in lost) throw lost.reason;
+        const lostRequest = ends.find(
+          (end) => 'reason' in end && end.reason instanceof TransportFailure,
+        );
+        if (lostRequest && 'reason' in lostRequest) throw lostRequest.reason;
         const remainingDevice = await context.eventually(
           () => admin.device(device.id),
           (shownDevice) => shownDevice === undefined || removal.status === 'rejected',

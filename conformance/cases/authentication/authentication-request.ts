@@ -240,7 +240,7 @@ function turnedMembers(object: object): object {
   return Object.fromEntries(turned.reverse());
 }
 
-const same = defineScenario({
+const sameDeviceCases = defineScenario({
   area: 'authentication',
   name: 'One device, written differently',
   start: 'an accepted device with a token',
@@ -312,5 +312,5 @@ export const authenticationRequestCases = [
   ...boundaries,
   ...identities,
   ...unfitIdentities,
-  ...same,
+  ...sameDeviceCases,
 ];

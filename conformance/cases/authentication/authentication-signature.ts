@@ -85,15 +85,15 @@ const header = defineScenario({
       title: 'An empty signature header may count as missing or as wrong.',
       requirements: ['auth.empty-signature-header'],
       observe: async (device) => {
-        const empty = await device.authenticate({ signature: '' });
-        const blank = await device.authenticate({ signature: '  ' });
-        return observationOf(`empty: ${empty.status}; two spaces: ${blank.status}`);
+        const emptyResponse = await device.authenticate({ signature: '' });
+        const blankResponse = await device.authenticate({ signature: '  ' });
+        return observationOf(`empty: ${emptyResponse.status}; two spaces: ${blankResponse.status}`);
       },
     },
   ],
 });
 
-const known = defineScenario({
+const signedBytesCases = defineScenario({
   area: 'authentication',
   name: 'What is signed',
   start: 'an accepted device that authenticates again',
@@ -352,7 +352,7 @@ const lengths = defineScenario<void>({
 export const authenticationSignatureCases = [
   ...lengths,
   ...header,
-  ...known,
+  ...signedBytesCases,
   ...nonAscii,
   ...keyTypes.flatMap(algorithmScenario),
 ];

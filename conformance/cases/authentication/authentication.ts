@@ -255,7 +255,7 @@ const meaningless = {
   'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
 };
 
-const known = defineScenario({
+const knownDeviceCases = defineScenario({
   area: 'authentication',
   name: 'A known device',
   start: 'an accepted device with a token',
@@ -371,4 +371,9 @@ const known = defineScenario({
 });
 
 /** Spec: States and transitions; Device authentication */
-export const authenticationCases = [...firstContact, ...decision, ...preauthorized, ...known];
+export const authenticationCases = [
+  ...firstContact,
+  ...decision,
+  ...preauthorized,
+  ...knownDeviceCases,
+];

@@ -30,8 +30,9 @@ const noDeviceId = 'no ID is sent: the token alone identifies the device';
 const sharedArtifacts = 'artifacts belong to the tenant; all of its devices may read them';
 const noDevices = 'users have no devices of their own; the audit log belongs to the tenant';
 const noTenantId = 'no ID is sent: the token alone identifies the tenant';
-const signed = 'the signature of the body grants access; an Authorization header is ignored';
-const linked =
+const bodySignatureNote =
+  'the signature of the body grants access; an Authorization header is ignored';
+const signedLinkNote =
   'the signed query of the link grants access; the contract lists no Authorization header';
 
 /** Responses to an invalid token where a device token is required. */
@@ -76,10 +77,10 @@ export const authorizationMatrix: Readonly<Record<OperationId, AuthorizationRow>
   'post-next-deployment': { ...needsDevice, otherDevice: 204, otherTenant: noTenantId },
   'put-deployment-status': { ...needsDevice, otherDevice: 404, otherTenant: 404 },
   'put-deployment-log': { ...needsDevice, otherDevice: 404, otherTenant: 404 },
-  'download-configuration': open(linked),
+  'download-configuration': open(signedLinkNote),
   'post-next-deployment-v2': { ...needsDevice, otherDevice: 204, otherTenant: noTenantId },
   'get-update-control-map': { ...needsDevice, otherDevice: 404, otherTenant: 404 },
-  'post-auth-request': open(signed),
+  'post-auth-request': open(bodySignatureNote),
   'get-configuration': { ...needsDevice, otherDevice: 200, otherTenant: noTenantId },
   'put-configuration': { ...needsDevice, otherDevice: 204, otherTenant: noTenantId },
   connect: { ...needsDevice, otherDevice: noDeviceId, otherTenant: noTenantId },

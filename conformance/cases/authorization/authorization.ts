@@ -186,8 +186,8 @@ function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
       title: `The operation ${id} answers ${status} to an altered or invented token.`,
       requirements: ['tokens.invalid-is-401'],
       run: (token, context) => {
-        const altered = { ...invalidTokens, ...(isJwt.test(token) ? inAnotherCase : {}) };
-        const callers = Object.entries(altered).flatMap(([what, alter]) =>
+        const alterations = { ...invalidTokens, ...(isJwt.test(token) ? inAnotherCase : {}) };
+        const callers = Object.entries(alterations).flatMap(([what, alter]) =>
           Object.entries(callersWith(context, id, alter(token))).map(
             ([location, caller]) => [`${what} in ${location}`, caller] as const,
           ),
@@ -198,7 +198,7 @@ function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
   ];
 }
 
-const altered = [
+const alteredTokenCases = [
   ...defineScenario<string>({
     area: 'authorization',
     name: 'An altered token of a device',
@@ -318,4 +318,4 @@ const dismissed = [
   }),
 ];
 
-export const authorizationCases = [...anonymous, ...altered, ...apart, ...dismissed];
+export const authorizationCases = [...anonymous, ...alteredTokenCases, ...apart, ...dismissed];

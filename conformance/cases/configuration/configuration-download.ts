@@ -1,5 +1,5 @@
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
-import { configurationOffer, configured } from '../../context/configuration-offer.ts';
+import { configurationOffer, deployedPairs } from '../../context/configuration-offer.ts';
 import { report } from '../../context/deployment-life.ts';
 import { requireResponse } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -176,7 +176,7 @@ const link = defineScenario({
         requireResponse('download-configuration', response, 200);
         const pairs = await pairsIn(response.bytes);
         if (!pairs) throw new NotObservable('the configuration has a form of its own');
-        expectEqual('pairs', { ...pairs }, configured);
+        expectEqual('pairs', { ...pairs }, deployedPairs);
       },
     },
     {
@@ -241,12 +241,12 @@ const link = defineScenario({
         'A signature that is a word, cut off or otherwise of another length is answered with 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names }) => {
-        const right = new URL(uri).searchParams.get(names.linkSignature) ?? '';
+        const validSignature = new URL(uri).searchParams.get(names.linkSignature) ?? '';
         const signatures = {
           'a word': 'signature',
           'a long one': 'A'.repeat(512),
-          'the beginning of the right one': right.slice(0, -4),
-          'the right one and more': `${right}0000`,
+          'the beginning of the right one': validSignature.slice(0, -4),
+          'the right one and more': `${validSignature}0000`,
         };
         await expectEach(403, signatures, (signature) =>
           get(withParameter(uri, names.linkSignature, signature)),
@@ -287,9 +287,9 @@ const link = defineScenario({
           get(withSegment(uri, fromEnd, context.random.uuid())),
         );
         if (!new URL(uri).searchParams.has('tenant_id')) return;
-        const altered = await get(withParameter(uri, 'tenant_id', context.random.uuid()));
-        if (altered.status === 403) return;
-        throw new ExpectationFailure('status 403 for another tenant', responseSummary(altered), [
+        const response = await get(withParameter(uri, 'tenant_id', context.random.uuid()));
+        if (response.status === 403) return;
+        throw new ExpectationFailure('status 403 for another tenant', responseSummary(response), [
           'download.signature-covers-tenant',
         ]);
       },
@@ -344,10 +344,10 @@ const large = defineScenario<TestContext>({
         requireResponse('download-configuration', response, 200);
         const downloadedPairs = await pairsIn(response.bytes);
         if (!downloadedPairs) throw new NotObservable('the configuration has a form of its own');
-        const wrong = Object.keys(configuration).filter(
+        const wrongKeys = Object.keys(configuration).filter(
           (name) => downloadedPairs[name] !== configuration[name],
         );
-        expectEqual('names of lost or changed pairs', wrong, []);
+        expectEqual('names of lost or changed pairs', wrongKeys, []);
       },
     },
   ],

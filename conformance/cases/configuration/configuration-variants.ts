@@ -74,18 +74,18 @@ function violatedBy(sentPairs: unknown, before: unknown, read: unknown): readonl
 /** Sets the pairs, and asserts that the device then reads exactly those with a value. */
 async function expectSet(device: SuiteDevice, before: Pairs, sentPairs: Pairs): Promise<void> {
   expectStatus(await device.call('put-configuration', { body: sentPairs }), 204);
-  const read = await readPairs(device);
+  const shownPairs = await readPairs(device);
   const expectedPairs = keptPairs(sentPairs);
-  const wrong = [...Object.keys(expectedPairs), ...Object.keys(read)].find(
-    (name) => at(read, name) !== at(expectedPairs, name),
+  const wrongKey = [...Object.keys(expectedPairs), ...Object.keys(shownPairs)].find(
+    (name) => at(shownPairs, name) !== at(expectedPairs, name),
   );
-  if (wrong === undefined) return;
+  if (wrongKey === undefined) return;
   const text = (value: unknown): string => (value === undefined ? 'absent' : describeValue(value));
-  const earlierValue = `which was ${text(at(before, wrong))}`;
+  const earlierValue = `which was ${text(at(before, wrongKey))}`;
   throw new ExpectationFailure(
-    `${describeValue(wrong)}, ${earlierValue}: ${text(at(expectedPairs, wrong))}`,
-    text(at(read, wrong)),
-    violatedBy(at(sentPairs, wrong), at(before, wrong), at(read, wrong)),
+    `${describeValue(wrongKey)}, ${earlierValue}: ${text(at(expectedPairs, wrongKey))}`,
+    text(at(shownPairs, wrongKey)),
+    violatedBy(at(sentPairs, wrongKey), at(before, wrongKey), at(shownPairs, wrongKey)),
   );
 }
 
@@ -117,9 +117,9 @@ const together = defineScenario<SuiteDevice>({
       requirements: ['configuration.update', 'configuration.empty-removes', ...pairRequirements],
       run: async (device) => {
         const all = { one: 'first', two: 'second', three: 'third' };
-        for (const removed of Object.keys(all)) {
+        for (const removedKey of Object.keys(all)) {
           await expectSet(device, {}, all);
-          await expectSet(device, all, { ...all, two: 'changed', [removed]: '' });
+          await expectSet(device, all, { ...all, two: 'changed', [removedKey]: '' });
         }
         await expectSet(device, {}, all);
         await expectSet(device, all, { one: '', two: '', three: '' });
@@ -168,7 +168,7 @@ const deployed = [0, 1].map((first) =>
   ),
 );
 
-const delivered = defineScenario({
+const deliveryCases = defineScenario({
   area: 'configuration-download',
   name: 'Pairs of every form',
   start: 'two devices that have been offered configuration deployments with pairs of many forms',
@@ -205,4 +205,4 @@ const delivered = defineScenario({
 });
 
 /** Spec: Device configuration; Device deployments v1, "GET /download/configuration" */
-export const configurationVariantCases = [...together, ...delivered];
+export const configurationVariantCases = [...together, ...deliveryCases];

@@ -105,7 +105,7 @@ async function expectKept(device: SuiteDevice, pairs: Readonly<Record<string, st
   }
 }
 
-const fresh = defineScenario({
+const unconfiguredCases = defineScenario({
   area: 'configuration',
   name: 'A device without a configuration',
   start: 'an accepted device without a configuration',
@@ -330,9 +330,9 @@ const several = defineScenario({
       title: 'The device reads every pair that it has set.',
       requirements: ['configuration.read-all'],
       run: async (device) => {
-        const read = Object.keys(await readPairs(device));
-        const missingKeys = ['timezone', 'colour'].filter((name) => !read.includes(name));
-        expectThat(missingKeys.length === 0, 'timezone and colour', describeValue(read));
+        const keys = Object.keys(await readPairs(device));
+        const missingKeys = ['timezone', 'colour'].filter((name) => !keys.includes(name));
+        expectThat(missingKeys.length === 0, 'timezone and colour', describeValue(keys));
       },
     },
     {
@@ -357,7 +357,7 @@ const several = defineScenario({
   ],
 });
 
-const two = defineScenario({
+const twoDevicesCases = defineScenario({
   area: 'configuration',
   name: 'Two devices',
   start: 'two devices that have set a key each',
@@ -382,4 +382,9 @@ const two = defineScenario({
   ],
 });
 
-export const configurationCases = [...fresh, ...settled, ...several, ...two];
+export const configurationCases = [
+  ...unconfiguredCases,
+  ...settled,
+  ...several,
+  ...twoDevicesCases,
+];

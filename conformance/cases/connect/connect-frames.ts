@@ -34,7 +34,7 @@ const idleMessage = Buffer.concat([
   Buffer.from('none'),
 ]);
 
-const broken = Buffer.from([0xc3, 0x28]);
+const invalidUtf8 = Buffer.from([0xc3, 0x28]);
 
 function codeOf(code: number, reason: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), reason]);
@@ -129,11 +129,11 @@ const forbiddenFrames: readonly FrameRequirement[] = [
     requirement: 'connect.text-is-utf-8',
     title: 'A text message that is not UTF-8 ends the connection.',
     frames: {
-      'an invalid sequence': [{ opcode: text, payload: broken }],
+      'an invalid sequence': [{ opcode: text, payload: invalidUtf8 }],
       'a surrogate': [{ opcode: text, payload: Buffer.from([0xed, 0xa0, 0x80]) }],
       'an invalid sequence in fragments': [
         { opcode: text, fin: false, payload: Buffer.from('good') },
-        { opcode: continuation, payload: broken },
+        { opcode: continuation, payload: invalidUtf8 },
       ],
     },
     codes: [1007, 1003, protocolError],
@@ -148,7 +148,7 @@ const forbiddenFrames: readonly FrameRequirement[] = [
       'the code 999': close(codeOf(999)),
       'the code 1005': close(codeOf(1005)),
       'the code 1006': close(codeOf(1006)),
-      'a reason that is not UTF-8': close(codeOf(1000, broken)),
+      'a reason that is not UTF-8': close(codeOf(1000, invalidUtf8)),
     },
     codes: [protocolError, 1007],
   },

@@ -82,7 +82,7 @@ async function expectStatusKept(
   );
 }
 
-const active = defineScenario({
+const uploadCases = defineScenario({
   area: 'deployment-log',
   name: 'Uploads',
   start: 'a device that has been offered a deployment',
@@ -202,8 +202,8 @@ const active = defineScenario({
       title: 'How users see a message with line breaks, though clients split their log by line.',
       requirements: ['log.line-breaks'],
       observe: async (arranged, context) => {
-        const broken = { ...goodMessage, message: 'first line\nsecond line' };
-        await arrangeUpload(arranged, broken, { ...goodMessage, message: 'last line' });
+        const twoLineMessage = { ...goodMessage, message: 'first line\nsecond line' };
+        await arrangeUpload(arranged, twoLineMessage, { ...goodMessage, message: 'last line' });
         const log = await shownLog(context, arranged, 'last line');
         return observationOf(`the log ${describeValue(log)}`);
       },
@@ -347,4 +347,4 @@ const foreign = defineScenario({
   ],
 });
 
-export const deploymentLogCases = [...active, ...otherDeviceCases, ...foreign];
+export const deploymentLogCases = [...uploadCases, ...otherDeviceCases, ...foreign];

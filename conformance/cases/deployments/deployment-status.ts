@@ -129,7 +129,7 @@ function statusCase(status: RequiredStatus): JudgingCase<OfferedDeployment> {
   };
 }
 
-const active = defineScenario({
+const reportCases = defineScenario({
   area: 'deployment-status',
   name: 'Reports',
   start: 'a device that has been offered a deployment',
@@ -269,7 +269,7 @@ const aborted = defineScenario({
 });
 
 export const deploymentStatusCases = [
-  ...active,
+  ...reportCases,
   ...otherDeviceCases,
   ...notYetPolled,
   ...foreign,

@@ -248,7 +248,7 @@ const substates = [
   '0',
 ] as const;
 
-const active = defineScenario({
+const substateCases = defineScenario({
   area: 'deployment-status',
   name: 'Substates',
   start: 'a device that has been offered a deployment',
@@ -358,8 +358,12 @@ const together = defineScenario<SharedDeployment>({
           await arrangeReports({ device: first, id: await offeredId(context, first) }, end);
           const response = await second.call('get-next-deployment', { query: factoryProvides });
           if (offersAny(response)) continue;
-          const pending = ['next.get-pending-is-200', 'status.own-part-only'] as const;
-          throw new ExpectationFailure('the deployment', responseSummary(response), pending);
+          const pendingRequirements = ['next.get-pending-is-200', 'status.own-part-only'] as const;
+          throw new ExpectationFailure(
+            'the deployment',
+            responseSummary(response),
+            pendingRequirements,
+          );
         }
       },
     },
@@ -379,11 +383,15 @@ const together = defineScenario<SharedDeployment>({
             const lasting = ['next.repeatable', ...requirements] as const;
             throw new ExpectationFailure('the deployment', responseSummary(response), lasting);
           }
-          const accepted = await report(other, { status: 'installing' });
-          if (accepted.status === 404 || accepted.status === 409) {
-            throw new ExpectationFailure('status 204', responseSummary(accepted), requirements);
+          const installingResponse = await report(other, { status: 'installing' });
+          if (installingResponse.status === 404 || installingResponse.status === 409) {
+            throw new ExpectationFailure(
+              'status 204',
+              responseSummary(installingResponse),
+              requirements,
+            );
           }
-          requireResponse('put-deployment-status', accepted, 204);
+          requireResponse('put-deployment-status', installingResponse, 204);
           const shownDeployment = await shownDeviceDeployment(context, other, 'installing');
           if (shownDeployment?.status === 'installing') continue;
           throw new ExpectationFailure(
@@ -398,4 +406,4 @@ const together = defineScenario<SharedDeployment>({
 });
 
 /** Spec: Device deployments v1; States and transitions; DeploymentStatus */
-export const deploymentInTurnCases = [...turns, ...together, ...active];
+export const deploymentInTurnCases = [...turns, ...together, ...substateCases];

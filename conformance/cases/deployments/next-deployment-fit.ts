@@ -72,10 +72,10 @@ const wrongValues: Readonly<Record<string, (values: readonly string[]) => string
  * meets, so that two requests with different turns meet all of them.
  */
 function missingOne(turn: number): Readonly<Record<string, Provides>> {
-  const wrong = Object.entries(wrongValues);
+  const wrongEntries = Object.entries(wrongValues);
   const rows = dependencies.flatMap((name, index) =>
     [0, 1].map((offset): [string, Provides] => {
-      const [expected, of] = wrong[(index + 2 * turn + offset) % wrong.length] ?? [
+      const [expected, of] = wrongEntries[(index + 2 * turn + offset) % wrongEntries.length] ?? [
         'another',
         () => '',
       ];

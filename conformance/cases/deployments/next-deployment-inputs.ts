@@ -276,9 +276,9 @@ const queries = defineScenario({
         const observations: string[] = [];
         for (const name of ['artifact_name', 'device_type'] as const) {
           const provides = { ...factoryProvides, [name]: 'one\r\ntwo' };
-          const got = await poll(device, provides);
-          const posted = await device.call('post-next-deployment', { body: provides });
-          observations.push(`${name}: GET ${got.status}, POST ${posted.status}`);
+          const getResponse = await poll(device, provides);
+          const postResponse = await device.call('post-next-deployment', { body: provides });
+          observations.push(`${name}: GET ${getResponse.status}, POST ${postResponse.status}`);
         }
         return observationOf(observations.join('; '));
       },

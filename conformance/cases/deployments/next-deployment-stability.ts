@@ -129,7 +129,7 @@ function seenCase(
   };
 }
 
-const waiting = defineScenario({
+const seenPollCases = defineScenario({
   area: 'next-deployment',
   name: 'Polls that users see',
   start: 'a device for which a deployment is pending',
@@ -214,4 +214,9 @@ const reordered = defineScenario({
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentStabilityCases = [...choosing, ...waiting, ...inProgress, ...reordered];
+export const nextDeploymentStabilityCases = [
+  ...choosing,
+  ...seenPollCases,
+  ...inProgress,
+  ...reordered,
+];

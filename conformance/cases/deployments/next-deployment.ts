@@ -146,7 +146,7 @@ function pendingCases(variant: PollVariant): OfferCase[] {
   ];
 }
 
-const pending = defineScenario({
+const pendingDeploymentCases = defineScenario({
   area: 'next-deployment',
   name: 'A pending deployment',
   start: 'a device for which a deployment is pending',
@@ -233,7 +233,7 @@ function overIn(
   };
 }
 
-const active = defineScenario({
+const endingDeploymentCases = defineScenario({
   area: 'next-deployment',
   name: 'A deployment that ends',
   start: 'a device that has been offered a deployment',
@@ -260,7 +260,7 @@ const active = defineScenario({
 /** Spec: Device deployments v1, v2 */
 export const nextDeploymentCases = [
   ...idle,
-  ...pending,
+  ...pendingDeploymentCases,
   ...pollVariants.flatMap(activeIn),
-  ...active,
+  ...endingDeploymentCases,
 ];

@@ -65,9 +65,13 @@ export const givenControlMapCases = defineScenario({
       title: 'Which states a map may name, among those that clients know and others.',
       requirements: ['map.state-names'],
       observe: async (arranged, context) => {
-        const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
+        const knownStates = [
+          'ArtifactInstall_Enter',
+          'ArtifactReboot_Enter',
+          'ArtifactCommit_Enter',
+        ];
         return observationOf(
-          await acceptedMapsText(arranged, context, stateMaps([...known, 'Download_Enter'])),
+          await acceptedMapsText(arranged, context, stateMaps([...knownStates, 'Download_Enter'])),
         );
       },
     },

@@ -108,16 +108,16 @@ export const deprecationCases = defineScenario<DeviceInDeployment>({
         const id = await roleId(context);
         for (const api of deprecatedApis) {
           // A role that exists is only read.
-          const known = {
+          const parameters = {
             name: limitName,
             deployment_id: deploymentId,
             id: api.method === 'GET' ? id : undefined,
           };
-          const replacement = await call(context, api.successor, known);
+          const replacement = await call(context, api.successor, parameters);
           const isOver = context.serverNowMs(replacement) >= Date.parse(endOfLife);
-          if (isOver || !isThere(replacement, api.successor, known)) continue;
-          const response = await call(context, api, known);
-          if (isThere(response, api, known)) continue;
+          if (isOver || !isThere(replacement, api.successor, parameters)) continue;
+          const response = await call(context, api, parameters);
+          if (isThere(response, api, parameters)) continue;
           const { method, version, path } = api;
           const row = `${method} ${version} ${path}`;
           const requirement = requirementOf[row];

@@ -128,11 +128,11 @@ const monitors = defineScenario<SuiteDevice>({
       title: 'An empty configuration, if accepted, becomes the current one: users then read none.',
       requirements: ['monitor.empty-is-current'],
       run: async (device, context) => {
-        const read = () => context.admin.monitorConfiguration(device.id);
-        const before = await context.eventually(read, ({ length }) => length > 0);
+        const readConfiguration = () => context.admin.monitorConfiguration(device.id);
+        const before = await context.eventually(readConfiguration, ({ length }) => length > 0);
         if (before.length === 0) throw new NotObservable('users read no configuration');
         if ((await sendConfiguration(device)).status !== 204) return;
-        const after = await context.eventually(read, ({ length }) => length === 0);
+        const after = await context.eventually(readConfiguration, ({ length }) => length === 0);
         expectThat(after.length === 0, 'no monitors', describeValue(after));
       },
     },

@@ -303,8 +303,8 @@ const device = defineScenario({
       requirements: ['errors.undecodable-path'],
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });
-        const broken = url.replace('escape', '%E0%A4%A');
-        return observedResponse(await context.client.send({ ...request, url: broken }));
+        const invalidUrl = url.replace('escape', '%E0%A4%A');
+        return observedResponse(await context.client.send({ ...request, url: invalidUrl }));
       },
     },
     {
@@ -325,9 +325,9 @@ const device = defineScenario({
         const unsigned = await context
           .caller('nonsense')
           .call('put-deployment-status', { path, raw: '{' });
-        const unknown = await caller.call('put-deployment-status', { path, raw: '{' });
+        const unknownDeployment = await caller.call('put-deployment-status', { path, raw: '{' });
         const observation = `bad token and malformed: ${unsigned.status}`;
-        return observationOf(`${observation}; malformed and unknown: ${unknown.status}`);
+        return observationOf(`${observation}; malformed and unknown: ${unknownDeployment.status}`);
       },
     },
     {
@@ -336,12 +336,12 @@ const device = defineScenario({
       requirements: ['tokens.algorithm-and-claims'],
       observe: async ({ token }) => {
         const [header = '', claims = ''] = token.split('.');
-        const read = (part: string) => Buffer.from(part, 'base64url').toString('utf8');
-        const names = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBody), read(claims));
+        const decodePart = (part: string) => Buffer.from(part, 'base64url').toString('utf8');
+        const names = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBody), decodePart(claims));
         const reportedNames = names.success
           ? Object.keys(names.output).toSorted().join(', ')
           : 'no claims';
-        return observationOf(`${read(header)} with ${reportedNames}`);
+        return observationOf(`${decodePart(header)} with ${reportedNames}`);
       },
     },
   ],

@@ -22,8 +22,8 @@ const attribute = { name: 'colour', value: 'deep blue' } as const;
 /** Arranges a device that has written its configuration and its inventory. */
 async function writtenData(context: TestContext): Promise<SuiteDevice> {
   const device = await acceptedDevice(context);
-  const configured = await device.call('put-configuration', { body: pair });
-  requireResponse('put-configuration', configured, 204);
+  const configurationResponse = await device.call('put-configuration', { body: pair });
+  requireResponse('put-configuration', configurationResponse, 204);
   requireResponse(
     'put-attributes',
     await device.call('put-attributes', { body: [attribute] }),
@@ -66,12 +66,12 @@ const decisions = {
 
 /** Asserts that the device reads the pair and users see the attribute. */
 async function expectKept(device: SuiteDevice, context: TestContext): Promise<void> {
-  const read = await context.eventually(
+  const configurationResponse = await context.eventually(
     async () => requireAuthorized(await device.call('get-configuration')),
     (response) => bodyIncludes(response, pair.timezone),
   );
-  if (!bodyIncludes(read, pair.timezone)) {
-    throw new ExpectationFailure(describeValue(pair), responseSummary(read), [
+  if (!bodyIncludes(configurationResponse, pair.timezone)) {
+    throw new ExpectationFailure(describeValue(pair), responseSummary(configurationResponse), [
       'configuration.written-is-read',
     ]);
   }

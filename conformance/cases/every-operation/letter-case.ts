@@ -103,11 +103,11 @@ const texts = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const body = ['probe', 'Probe', 'PROBE'].map((name) => ({ name, value: `as ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
-        const read = await context.eventually(
+        const shownAttributes = await context.eventually(
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'PROBE'),
         );
-        const probes = read.filter(({ name }) => name.toLowerCase() === 'probe');
+        const probes = shownAttributes.filter(({ name }) => name.toLowerCase() === 'probe');
         const values = probes.map(({ value }) => value).sort();
         expectEqual('values', values, ['as PROBE', 'as Probe', 'as probe']);
       },
@@ -130,9 +130,10 @@ const settings = defineScenario<SuiteDevice>({
       run: async (device) => {
         const pairs = { probe: 'small', Probe: 'mixed', PROBE: 'capital' };
         expectStatus(await device.call('put-configuration', { body: pairs }), 204);
-        const read = expectJson(await device.call('get-configuration'));
-        if (!isMap(read)) throw new NotObservable(`the store was read as ${describeValue(read)}`);
-        const { probe, Probe, PROBE } = read;
+        const configuration = expectJson(await device.call('get-configuration'));
+        if (!isMap(configuration))
+          throw new NotObservable(`the store was read as ${describeValue(configuration)}`);
+        const { probe, Probe, PROBE } = configuration;
         expectEqual('pairs', { probe, Probe, PROBE }, pairs);
       },
     },

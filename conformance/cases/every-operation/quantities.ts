@@ -63,11 +63,11 @@ function expectEach(lines: readonly string[], log: string): void {
   const loggedLines = log.split('\n');
   for (const each of new Set(lines)) {
     const sentCount = lines.filter((one) => one === each).length;
-    const read = loggedLines.filter((one) => one.includes(each)).length;
+    const lineCount = loggedLines.filter((one) => one.includes(each)).length;
     expectThat(
-      read >= sentCount,
+      lineCount >= sentCount,
       `${sentCount} times ${describeValue(each)} in the log`,
-      `${read} times`,
+      `${lineCount} times`,
     );
   }
 }
@@ -135,11 +135,11 @@ function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDe
     requirements: [stores[how]],
     run: async (device, context) => {
       expectStatus(await device.call(how, { body: attributes }), 200);
-      const read = await context.eventually(
+      const shownAttributes = await context.eventually(
         () => context.admin.attributes(device.id),
         (all) => all.some(({ name }) => name === `attribute-${count}`),
       );
-      const ownAttributes = read.filter(({ name }) => name.startsWith('attribute-'));
+      const ownAttributes = shownAttributes.filter(({ name }) => name.startsWith('attribute-'));
       expectEqual('attributes', ownAttributes.length, count);
       for (const { name, value } of attributes) {
         expectEqual(name, ownAttributes.find((each) => each.name === name)?.value, value);
@@ -172,12 +172,16 @@ const writes = defineScenario<SuiteDevice>({
         ];
         const body = names.map((name) => ({ name, value: `value of ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
-        const read = await context.eventually(
+        const shownAttributes = await context.eventually(
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'plain'),
         );
         for (const { name, value } of body) {
-          expectEqual(`value of ${name}`, read.find((each) => each.name === name)?.value, value);
+          expectEqual(
+            `value of ${name}`,
+            shownAttributes.find((each) => each.name === name)?.value,
+            value,
+          );
         }
       },
     },
@@ -237,11 +241,11 @@ const writes = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const entries = numbered(50, (number) => ({ ...service, name: `service ${number}` }));
         expectStatus(await sendConfiguration(device, ...entries), 204);
-        const read = await context.eventually(
+        const shownEntries = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           ({ length }) => length >= entries.length,
         );
-        expectEqual('monitors', new Set(read.map(({ name }) => name)).size, entries.length);
+        expectEqual('monitors', new Set(shownEntries.map(({ name }) => name)).size, entries.length);
       },
     },
     {

@@ -77,10 +77,10 @@ async function expectConsistentState(
   if (response.status !== 204 && response.status !== 409) {
     throw new ExpectationFailure(`204 or 409 for ${status}`, responseSummary(response));
   }
-  const allowed: readonly string[] = outcomes[status][response.status];
-  const state = await shownStatus(context, arranged, ...allowed);
-  const expected = `${allowed.join(' or ')} after a report that was answered with ${response.status}`;
-  expectThat(allowed.includes(state), expected, state);
+  const allowedStates: readonly string[] = outcomes[status][response.status];
+  const state = await shownStatus(context, arranged, ...allowedStates);
+  const expected = `${allowedStates.join(' or ')} after a report that was answered with ${response.status}`;
+  expectThat(allowedStates.includes(state), expected, state);
 }
 
 const againstAbort = defineScenario({
@@ -199,8 +199,9 @@ const logAndStatus = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         await logBesideReport(arranged);
-        const read = () => context.admin.deploymentLog(arranged.deploymentId, arranged.device.id);
-        const log = await context.eventually(read, (text) => text?.includes('at once') ?? false);
+        const readLog = () =>
+          context.admin.deploymentLog(arranged.deploymentId, arranged.device.id);
+        const log = await context.eventually(readLog, (text) => text?.includes('at once') ?? false);
         expectThat(log?.includes('at once') ?? false, 'the log', log ?? 'no log');
       },
     },

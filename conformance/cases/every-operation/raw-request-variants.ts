@@ -138,9 +138,10 @@ export const rawRequestVariantCases = defineScenario<DeviceWithOffers>({
         const name = context.names.requestId.toLowerCase();
         for (const { row, requestId, response } of await sendPipelined(context, rows)) {
           if (response === undefined) continue;
-          const received = response.headers[name];
+          const responseId = response.headers[name];
           // Another case judges a response without a request ID.
-          if (received !== undefined) expectEqual(`request ID of ${row.id}`, received, requestId);
+          if (responseId !== undefined)
+            expectEqual(`request ID of ${row.id}`, responseId, requestId);
           if (String(response.status) in operations[row.id].success) continue;
           const plainMismatch = await mismatchOf(context, row);
           if (plainMismatch) throw notObservable(row.id, plainMismatch);

@@ -55,8 +55,8 @@ function percentEncoded(text: string): string {
 
 function withEncodedPath(request: WireRequest): WireRequest {
   const [path = '', ...query] = request.url.split('?');
-  const encoded = path.replace(/[a-z]$|[a-z](?=[^a-z]*$)/, percentEncoded);
-  return { ...request, url: [encoded, ...query].join('?') };
+  const encodedPath = path.replace(/[a-z]$|[a-z](?=[^a-z]*$)/, percentEncoded);
+  return { ...request, url: [encodedPath, ...query].join('?') };
 }
 
 function withQueryParts(change: (parts: string[]) => string[]) {

@@ -97,10 +97,14 @@ const anonymous = defineScenario<TestContext>({
           if (method === 'GET' || method === 'POST') continue;
           const headers = preflight(id as OperationId);
           const response = await context.client.send({ method: 'OPTIONS', url, headers });
-          const allowed = response.headers['access-control-allow-methods'] ?? '*';
-          const names = allowed.split(',').map((name) => name.trim());
+          const allowedMethods = response.headers['access-control-allow-methods'] ?? '*';
+          const names = allowedMethods.split(',').map((name) => name.trim());
           const isAllowed = names.includes(method) || names.includes('*');
-          expectThat(isAllowed, `${method} among the methods of ${url}`, describeValue(allowed));
+          expectThat(
+            isAllowed,
+            `${method} among the methods of ${url}`,
+            describeValue(allowedMethods),
+          );
         }
       },
     },

@@ -22,10 +22,10 @@ const versions = defineScenario({
       covers: ['post-next-deployment 204', 'post-next-deployment-v2 204'],
       needs: ['deployments-v2'],
       run: async (device) => {
-        const old = await device.call('post-next-deployment', { body: provides });
+        const earlierResponse = await device.call('post-next-deployment', { body: provides });
         const body = { device_provides: provides };
         const laterResponse = await device.call('post-next-deployment-v2', { body });
-        for (const response of [old, laterResponse]) {
+        for (const response of [earlierResponse, laterResponse]) {
           const isServed = ![404, 405, 410, 501].includes(response.status);
           expectThat(isServed, 'a version that is served', responseSummary(response));
         }

@@ -183,7 +183,7 @@ const writeCases = defineScenario({
   ],
 });
 
-const two = defineScenario({
+const twoDevicesCases = defineScenario({
   area: 'inventory',
   name: 'Two devices',
   start: 'two accepted devices, each with the attribute probe',
@@ -210,4 +210,4 @@ const two = defineScenario({
   ],
 });
 
-export const inventoryChangeCases = [...writeCases, ...two];
+export const inventoryChangeCases = [...writeCases, ...twoDevicesCases];

@@ -71,7 +71,7 @@ function attributeOf(name: string, round: number): Attribute {
 }
 
 interface Write {
-  readonly how: WriteOperation;
+  readonly operation: WriteOperation;
   readonly attributes: readonly Attribute[];
 }
 
@@ -81,29 +81,29 @@ function namesAt(remainder: number, divisor: number): readonly string[] {
 
 /** The writes in order. PATCH names a description again wherever one is known. */
 const writes: readonly Write[] = [
-  { how: 'put-attributes', attributes: names.map((name) => attributeOf(name, 0)) },
-  { how: 'patch-attributes', attributes: namesAt(0, 2).map((name) => attributeOf(name, 1)) },
+  { operation: 'put-attributes', attributes: names.map((name) => attributeOf(name, 0)) },
+  { operation: 'patch-attributes', attributes: namesAt(0, 2).map((name) => attributeOf(name, 1)) },
   {
-    how: 'patch-attributes',
+    operation: 'patch-attributes',
     attributes: [
       ...namesAt(1, 2).map((name) => attributeOf(name, 2)),
       { name: 'added', value: 7, description: 'new' },
     ],
   },
   {
-    how: 'put-attributes',
+    operation: 'put-attributes',
     attributes: namesAt(1, 3).map((name) => ({ name, value: attributeOf(name, 3).value })),
   },
   // These exist no longer, so that what they had before must not come back.
   {
-    how: 'patch-attributes',
+    operation: 'patch-attributes',
     attributes: namesAt(2, 3).map((name) => ({ name, value: attributeOf(name, 4).value })),
   },
   // One value in each form that a number may take, as the type follows from the value.
-  { how: 'put-attributes', attributes: ['5', 5, [5]].map(attributeWithValue) },
-  { how: 'patch-attributes', attributes: [5, '5', ['5']].map(attributeWithValue) },
-  { how: 'patch-attributes', attributes: [[5], 5, '5'].map(attributeWithValue) },
-  { how: 'put-attributes', attributes: [['5'], [5], 5].map(attributeWithValue) },
+  { operation: 'put-attributes', attributes: ['5', 5, [5]].map(attributeWithValue) },
+  { operation: 'patch-attributes', attributes: [5, '5', ['5']].map(attributeWithValue) },
+  { operation: 'patch-attributes', attributes: [[5], 5, '5'].map(attributeWithValue) },
+  { operation: 'put-attributes', attributes: [['5'], [5], 5].map(attributeWithValue) },
 ];
 
 function attributeWithValue(value: unknown, index: number): Attribute {
@@ -113,8 +113,8 @@ function attributeWithValue(value: unknown, index: number): Attribute {
 type Attributes = ReadonlyMap<string, Attribute>;
 
 /** Returns the attributes after a write, by the contract. */
-function stateAfter(before: Attributes, { how, attributes }: Write): Attributes {
-  const keptAttributes = how === 'put-attributes' ? [] : [...before];
+function stateAfter(before: Attributes, { operation, attributes }: Write): Attributes {
+  const keptAttributes = operation === 'put-attributes' ? [] : [...before];
   return new Map([
     ...keptAttributes,
     ...attributes.map((each): [string, Attribute] => [each.name, each]),
@@ -123,25 +123,25 @@ function stateAfter(before: Attributes, { how, attributes }: Write): Attributes 
 
 /** One step: a write, and the attributes after it. */
 interface Step {
-  readonly made: Write;
-  readonly wanted: Attributes;
+  readonly write: Write;
+  readonly expected: Attributes;
 }
 
 /**
  * Returns the requirement that a value violated: by the write, by its absence, or by its presence.
  */
-function violatedValue({ made, wanted }: Step, name: string): RequirementId {
-  const isPut = made.how === 'put-attributes';
-  if (!wanted.has(name)) return isPut ? 'inventory.put-replaces' : 'inventory.patch-adds';
+function violatedValue({ write, expected }: Step, name: string): RequirementId {
+  const isPut = write.operation === 'put-attributes';
+  if (!expected.has(name)) return isPut ? 'inventory.put-replaces' : 'inventory.patch-adds';
   if (isPut) return 'inventory.put-assigns';
-  if (!made.attributes.some((each) => each.name === name)) return 'inventory.patch-keeps';
+  if (!write.attributes.some((each) => each.name === name)) return 'inventory.patch-keeps';
   return 'inventory.patch-upserts';
 }
 
 /** Returns the requirement that a description violated. */
-function violatedDescription({ made }: Step, { name, description }: Attribute): RequirementId {
+function violatedDescription({ write }: Step, { name, description }: Attribute): RequirementId {
   if (description === undefined) return 'inventory.put-replaces-descriptions';
-  return made.attributes.some((each) => each.name === name)
+  return write.attributes.some((each) => each.name === name)
     ? 'inventory.description-is-kept'
     : 'inventory.patch-keeps';
 }
@@ -159,12 +159,12 @@ function differenceIn(
   shownByName: ReadonlyMap<string, Attribute | ShownAttribute>,
   step: Step,
 ): ExpectationFailure | undefined {
-  const all = new Set([...step.wanted.keys(), ...shownByName.keys()]);
+  const all = new Set([...step.expected.keys(), ...shownByName.keys()]);
   for (const name of all) {
-    const [is, expectedAttribute] = [shownByName.get(name), step.wanted.get(name)];
-    const subject = `${name}, after ${step.made.how},`;
-    if (JSON.stringify(is?.value) !== JSON.stringify(expectedAttribute?.value)) {
-      const [expectedText, actual] = [expectedAttribute, is].map((each) =>
+    const [shown, expectedAttribute] = [shownByName.get(name), step.expected.get(name)];
+    const subject = `${name}, after ${step.write.operation},`;
+    if (JSON.stringify(shown?.value) !== JSON.stringify(expectedAttribute?.value)) {
+      const [expectedText, actual] = [expectedAttribute, shown].map((each) =>
         each ? describeValue(each.value) : 'absent',
       );
       const violated = [violatedValue(step, name), ...kindsOf(expectedAttribute?.value)];
@@ -172,7 +172,7 @@ function differenceIn(
     }
     // A server without descriptions may show an empty one.
     const [description, givenDescription] = [
-      is?.description || undefined,
+      shown?.description || undefined,
       expectedAttribute?.description,
     ];
     if (expectedAttribute === undefined || description === givenDescription) continue;
@@ -219,16 +219,23 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         let before: Attributes = new Map();
         for (const inventoryWrite of writes) {
-          const step: Step = { made: inventoryWrite, wanted: stateAfter(before, inventoryWrite) };
-          const response = await write(device, inventoryWrite.how, ...inventoryWrite.attributes);
-          requireResponse(inventoryWrite.how, response, 200);
+          const step: Step = {
+            write: inventoryWrite,
+            expected: stateAfter(before, inventoryWrite),
+          };
+          const response = await write(
+            device,
+            inventoryWrite.operation,
+            ...inventoryWrite.attributes,
+          );
+          requireResponse(inventoryWrite.operation, response, 200);
           const shownByName = await context.eventually(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,
           );
           const difference = differenceIn(shownByName, step);
           if (difference) throw difference;
-          before = step.wanted;
+          before = step.expected;
         }
       },
     },

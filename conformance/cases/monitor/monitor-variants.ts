@@ -104,14 +104,14 @@ const alerts = defineScenario<SuiteDevice>({
           ({ length }) => length >= sentAlerts.length,
         );
         for (const each of sentAlerts) {
-          const same = shownAlerts.filter(({ name }) => name === each.name);
-          if (same.length !== 1) {
-            const times = `${same.length} times`;
+          const namesakes = shownAlerts.filter(({ name }) => name === each.name);
+          if (namesakes.length !== 1) {
+            const times = `${namesakes.length} times`;
             throw new ExpectationFailure(`once ${describeValue(each)}`, times, [
               'alerts.are-shown',
             ]);
           }
-          expectEqual('alert', contentOf(same[0]), contentOf(each));
+          expectEqual('alert', contentOf(namesakes[0]), contentOf(each));
         }
       },
     },
@@ -146,12 +146,12 @@ const monitors = defineScenario<SuiteDevice>({
           const expectedMonitors = sorted(
             list.map(({ name, status, type }) => ({ name, status, type })),
           );
-          const read = async () => {
+          const readEntries = async () => {
             const all = await context.admin.monitorConfiguration(device.id);
             return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
           };
           const shownMonitors = await context.eventually(
-            read,
+            readEntries,
             (all) => describeValue(all) === describeValue(expectedMonitors),
           );
           expectEqual('monitors', shownMonitors, expectedMonitors);

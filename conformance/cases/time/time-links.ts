@@ -192,10 +192,14 @@ function sourcesOf(variant: PollVariant) {
           // Other cases check that the source gives the artifact at all.
           if ((await follow()).status !== 200) throw new NotObservable('the source gives nothing');
           await context.control.advance(end.seconds - MINUTE_SECONDS);
-          const early = await follow();
+          const responseBeforeExpiry = await follow();
           const valid = ['next.source-valid-until-expire'] as const;
-          if (early.status !== 200) {
-            throw new ExpectationFailure('the artifact', responseSummary(early), valid);
+          if (responseBeforeExpiry.status !== 200) {
+            throw new ExpectationFailure(
+              'the artifact',
+              responseSummary(responseBeforeExpiry),
+              valid,
+            );
           }
           await context.control.advance(MINUTE_SECONDS + end.after);
           const { status } = await follow();
@@ -217,8 +221,8 @@ function sourcesOf(variant: PollVariant) {
           const { uri, expire } = sourceIn(secondOffer);
           const isLater =
             expire === undefined || Date.parse(expire) > context.serverNowMs(secondOffer);
-          const late = ['next.source-expires-later'] as const;
-          if (!isLater) throw new ExpectationFailure('a time in the future', expire, late);
+          const laterExpiry = ['next.source-expires-later'] as const;
+          if (!isLater) throw new ExpectationFailure('a time in the future', expire, laterExpiry);
           const file = await context.client.send({ method: 'GET', url: uri });
           const gives = ['next.source-gives-the-artifact'] as const;
           if (file.status !== 200) {

@@ -51,7 +51,7 @@ async function uploadLog({ device, id }: OfferedDeployment, message: string) {
   return requireAuthorized(await device.call('put-deployment-log', { path: { id }, body }));
 }
 
-const pending = defineScenario({
+const lateDecisionCases = defineScenario({
   ...start,
   name: 'A decision that comes after forty days',
   start: 'a device that waits for a decision, on a clock that the suite moves',
@@ -108,7 +108,7 @@ const preauthorized = defineScenario({
   ],
 });
 
-const waiting = defineScenario({
+const lateFirstPollCases = defineScenario({
   ...start,
   name: 'A first poll that comes after forty days',
   start: 'an accepted device with a pending deployment, on a clock that the suite moves',
@@ -126,7 +126,7 @@ const waiting = defineScenario({
   ],
 });
 
-const active = defineScenario({
+const slowUpdateCases = defineScenario({
   ...start,
   name: 'An update that takes forty days',
   start: 'a device that has been offered a deployment, on a clock that the suite moves',
@@ -202,7 +202,7 @@ const aborted = defineScenario({
   ],
 });
 
-const stored = defineScenario({
+const storedDataCases = defineScenario({
   ...start,
   name: 'What a device sent forty days ago',
   start: 'an accepted device, on a clock that the suite moves',
@@ -248,10 +248,10 @@ const stored = defineScenario({
  * Spec: States and transitions; Device deployments v1, v2; Device configuration; Device inventory
  */
 export const timeStateCases = [
-  ...pending,
+  ...lateDecisionCases,
   ...preauthorized,
-  ...waiting,
-  ...active,
+  ...lateFirstPollCases,
+  ...slowUpdateCases,
   ...aborted,
-  ...stored,
+  ...storedDataCases,
 ];

@@ -99,8 +99,8 @@ const tokens = defineScenario({
       title: 'Every operation answers 401 to a token that has long expired, although it knew it.',
       requirements: ['tokens.expired-is-refused'],
       run: async ({ token }, context) => {
-        const known = Object.values(context.offered(deviceCalls));
-        for (const call of known) await call(context.caller(token));
+        const calls = Object.values(context.offered(deviceCalls));
+        for (const call of calls) await call(context.caller(token));
         await context.control.advance(2 * WEEK_SECONDS);
         await expectEach(401, context.offered(deviceCalls), (call) => call(context.caller(token)));
         const cookie = new ApiCaller(context.client, { cookie: `JWT=${token}` });

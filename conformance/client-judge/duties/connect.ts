@@ -168,10 +168,10 @@ const frameDuties: readonly Duty[] = [
       expected: 'answer the ping',
     },
     socket: ({ event, from, payload, atMs }, { client }) => {
-      const due = client.due.get('connect.pong');
-      if (due === undefined || from !== 'device') return undefined;
+      const duePong = client.due.get('connect.pong');
+      if (duePong === undefined || from !== 'device') return undefined;
       if (event !== 'pong') {
-        const isLate = event === 'message' && atMs - due.sinceMs > RESPONSE_MS;
+        const isLate = event === 'message' && atMs - duePong.sinceMs > RESPONSE_MS;
         return isLate
           ? { part: 'a ping', expected: 'be answered in 10 s', actual: 'a message' }
           : undefined;

@@ -71,11 +71,11 @@ const linkDuties: readonly Duty[] = [
     applies: ({ request }, { client }) =>
       client.apiHost !== undefined && client.apiHost !== hostOf(request.url),
     violation: (exchange) => {
-      const sent = ['authorization', 'cookie'].filter((name) => exchange.header(name));
-      if (sent.length === 0) return undefined;
+      const credentialHeaders = ['authorization', 'cookie'].filter((name) => exchange.header(name));
+      if (credentialHeaders.length === 0) return undefined;
       const host = hostOf(exchange.request.url);
       const part = `a download from ${host}, another host,`;
-      return { part, expected: 'have no credentials', actual: sent.join(' and ') };
+      return { part, expected: 'have no credentials', actual: credentialHeaders.join(' and ') };
     },
   },
   {

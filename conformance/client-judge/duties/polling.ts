@@ -71,11 +71,15 @@ const requestDuties: readonly Duty[] = [
     operations: ['post-next-deployment', 'post-next-deployment-v2'],
     applies: (exchange) => Object.keys(otherPollData(exchange)).length > 0,
     violation: (exchange) => {
-      const found = Object.entries(otherPollData(exchange)).find(
+      const wrongMember = Object.entries(otherPollData(exchange)).find(
         ([, value]) => typeof value !== 'string',
       );
-      if (found === undefined) return undefined;
-      return { part: found[0], expected: 'be a string', actual: describeValue(found[1]) };
+      if (wrongMember === undefined) return undefined;
+      return {
+        part: wrongMember[0],
+        expected: 'be a string',
+        actual: describeValue(wrongMember[1]),
+      };
     },
   },
   {
@@ -132,8 +136,8 @@ const requestDuties: readonly Duty[] = [
       if (jsonInOrder(polled) === before) return undefined;
       const former = membersOf(JSON.parse(before));
       const names = [...new Set([...Object.keys(former), ...Object.keys(polled)])];
-      const changed = names.filter((name) => !isDeepStrictEqual(former[name], polled[name]));
-      const actual = `changed: ${changed.map(describeValue).join(', ')}`;
+      const changedNames = names.filter((name) => !isDeepStrictEqual(former[name], polled[name]));
+      const actual = `changed: ${changedNames.map(describeValue).join(', ')}`;
       return { part: 'the data of a poll', expected: 'stay until the final status', actual };
     },
   },
@@ -202,9 +206,9 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: (exchange, history) => {
-          const known = offeredIn(exchange, history);
+          const offer = offeredIn(exchange, history);
           return (
-            known !== undefined && known.reports.length > 0 && hasReceivedResponse(history.event)
+            offer !== undefined && offer.reports.length > 0 && hasReceivedResponse(history.event)
           );
         },
       },

@@ -264,9 +264,9 @@ function isHttpDate(value: string | undefined): boolean {
 /** Returns the name of a query parameter that the operation lacks, except for one of a token. */
 function unknownParameter({ operation, request }: JudgedExchange): string | undefined {
   if (!isDeviceOperation(operation) || operation.authorization === 'link') return undefined;
-  const known = new Set(Object.keys(operation.query ?? {}));
+  const documentedNames = new Set(Object.keys(operation.query ?? {}));
   const names = [...new URL(request.url).searchParams.keys()];
-  return names.find((name) => !known.has(name) && !tokenName.test(name));
+  return names.find((name) => !documentedNames.has(name) && !tokenName.test(name));
 }
 
 /** Returns the name of a member of an authentication request that the contract lacks. */

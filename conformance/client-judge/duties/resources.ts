@@ -187,14 +187,14 @@ const inventoryDuties: readonly Duty[] = [
     applies: ({ requestJson }, { client }) =>
       entriesOf(requestJson).some((entry) => client.attributes.has(String(membersOf(entry).name))),
     violation: ({ requestJson }, { client }) => {
-      const changed = entriesOf(requestJson).find((entry) => {
+      const changedEntry = entriesOf(requestJson).find((entry) => {
         const { name, value } = membersOf(entry);
         const before = client.attributes.get(String(name));
         const isEmpty = Array.isArray(value) && value.length === 0;
         return before !== undefined && !isEmpty && !isComparable(before, typeOf(value));
       });
-      if (changed === undefined) return undefined;
-      const { name, value } = membersOf(changed);
+      if (changedEntry === undefined) return undefined;
+      const { name, value } = membersOf(changedEntry);
       const expected = `stay a ${client.attributes.get(String(name))}`;
       return { part: `the attribute ${String(name)}`, expected, actual: `a ${typeOf(value)}` };
     },
@@ -418,9 +418,9 @@ function hasLog({ deploymentId }: JudgedExchange, { client }: DutyHistory): bool
 
 const sharedNames = ['device_type', 'artifact_name'];
 
-function attributeValue(sent: unknown, wanted: string): unknown {
-  const found = entriesOf(sent).find((attribute) => membersOf(attribute).name === wanted);
-  return membersOf(found).value;
+function attributeValue(attributes: unknown, name: string): unknown {
+  const attribute = entriesOf(attributes).find((entry) => membersOf(entry).name === name);
+  return membersOf(attribute).value;
 }
 
 function messagesIn(sent: unknown): readonly string[] {

@@ -109,11 +109,11 @@ const monitorDuties: readonly Duty[] = [
     applies: ({ requestJson }, { client }) =>
       !client.isClockMoved && timesIn(requestJson).some((time) => !Number.isNaN(time)),
     violation: ({ requestJson }, { event }) => {
-      const wrong = timesIn(requestJson).find(
+      const wrongTime = timesIn(requestJson).find(
         (time) => Math.abs(event.serverNowMs - time) > CLOCK_MAX_MS,
       );
-      if (wrong === undefined) return undefined;
-      const actual = new Date(wrong).toISOString();
+      if (wrongTime === undefined) return undefined;
+      const actual = new Date(wrongTime).toISOString();
       return { part: 'timestamp', expected: 'be within a year of now', actual };
     },
   },
@@ -144,14 +144,14 @@ const mapDuties: readonly Duty[] = [
       const { deploymentId, requestJson } = exchange;
       const { pauses = [], reports = [], mapFetches } = deployments.offers.get(deploymentId) ?? {};
       const { status } = membersOf(requestJson);
-      const skipped = pauses.find((state) => {
+      const skippedPause = pauses.find((state) => {
         const [pause, next] = heldBack[state] ?? [];
         return next === status && !reports.includes(pause);
       });
-      if (skipped !== undefined)
+      if (skippedPause !== undefined)
         return {
           part: 'the device',
-          expected: `pause at ${skipped}`,
+          expected: `pause at ${skippedPause}`,
           actual: describeValue(status),
         };
       // A pause that is never lifted may expire, but not because the map was fetched.

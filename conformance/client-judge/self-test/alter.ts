@@ -25,7 +25,7 @@ export interface DefectiveClient {
 }
 
 /** Returns true for a step with a label. */
-export const named = (pattern: string | RegExp) => (step: Step) =>
+export const hasLabel = (pattern: string | RegExp) => (step: Step) =>
   typeof pattern === 'string' ? step.label === pattern : pattern.test(step.label);
 
 /** Changes the requests with a label, by a function or to these values; headers are added. */
@@ -34,7 +34,7 @@ export function editSteps(
   change: Partial<Request> | ((step: Request) => void),
 ): Alter {
   return (steps) => {
-    for (const step of steps.filter(named(pattern))) {
+    for (const step of steps.filter(hasLabel(pattern))) {
       if (step.kind !== 'request') continue;
       if (typeof change === 'function') change(step);
       else {
@@ -49,7 +49,7 @@ export function editSteps(
 
 /** Leaves steps out. */
 export function dropSteps(pattern: string | RegExp): Alter {
-  return (steps) => steps.filter((step) => !named(pattern)(step));
+  return (steps) => steps.filter((step) => !hasLabel(pattern)(step));
 }
 
 /** Puts steps behind the one with the label; `make` gets a copy of that request. */
@@ -83,10 +83,10 @@ export function body(
   change: Record<string, unknown> | ((sent: Record<string, unknown>) => void),
 ): Alter {
   return editSteps(pattern, (step) => {
-    const sent = structuredClone(step.sent) as Record<string, unknown>;
-    if (typeof change === 'function') change(sent);
-    else Object.assign(sent, change);
-    step.sent = sent;
+    const requestJson = structuredClone(step.sent) as Record<string, unknown>;
+    if (typeof change === 'function') change(requestJson);
+    else Object.assign(requestJson, change);
+    step.sent = requestJson;
   });
 }
 
@@ -103,11 +103,15 @@ export function authenticating(
 ): Alter {
   return (steps) =>
     steps.map((step) => {
-      if (!named(pattern)(step) || step.kind !== 'request') return step;
-      const sent = JSON.parse(String(step.sent)) as Record<string, unknown>;
-      change(sent);
+      if (!hasLabel(pattern)(step) || step.kind !== 'request') return step;
+      const requestJson = JSON.parse(String(step.sent)) as Record<string, unknown>;
+      change(requestJson);
       const { headers: _, ...rest } = step;
-      return authenticationRequest(step.label, { ...rest, sent: JSON.stringify(sent) }, signer);
+      return authenticationRequest(
+        step.label,
+        { ...rest, sent: JSON.stringify(requestJson) },
+        signer,
+      );
     });
 }
 
@@ -158,7 +162,7 @@ export function logOf(copy: Request, id: string, more: Partial<Request> = {}): R
 /** Lets the client fall silent after a step, until a scene ends. */
 export function silentAfter(label: string, afterMs = 600_000): Alter {
   return (steps) => [
-    ...steps.slice(0, steps.findIndex(named(label)) + 1),
+    ...steps.slice(0, steps.findIndex(hasLabel(label)) + 1),
     { kind: 'server', label: 'scene ended', event: 'scene-ended', client: 'device-1', afterMs },
   ];
 }

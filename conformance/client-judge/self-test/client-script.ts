@@ -126,8 +126,8 @@ export class ClientScript {
   }
 
   addServerEvent(label: string, event: ServerEvent['event'], about?: string): void {
-    const named = about === undefined ? {} : { about };
-    this.steps.push({ kind: 'server', label, event, client: 'device-1', afterMs: 100, ...named });
+    const subject = about === undefined ? {} : { about };
+    this.steps.push({ kind: 'server', label, event, client: 'device-1', afterMs: 100, ...subject });
   }
 
   socket(

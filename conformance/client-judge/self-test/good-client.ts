@@ -51,10 +51,10 @@ function updatesThatSucceed(script: ClientScript): void {
   script.inventories('d1: inventory');
   // The response to the final status is lost.
   script.updates('d2', 'three');
-  const lost = script.steps.findIndex(({ label }) => label === 'd2: success');
-  const report = script.steps[lost] as Request;
+  const lostIndex = script.steps.findIndex(({ label }) => label === 'd2: success');
+  const report = script.steps[lostIndex] as Request;
   script.steps.splice(
-    lost,
+    lostIndex,
     1,
     { ...report, label: 'd2: lost', status: 503, responseHeaders: {} },
     { ...report, afterMs: 2000 },

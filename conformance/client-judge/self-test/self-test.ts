@@ -50,13 +50,13 @@ export function selfTestOfClients(
   return {
     falseOnGood: brokenBy(goodSteps()),
     rows: selected.map(({ duty, description, alter, consequences = [] }) => {
-      const broken = brokenBy(alter(goodSteps()));
+      const brokenDuties = brokenBy(alter(goodSteps()));
       const expected = [duty, ...consequences];
       return {
         id: duty,
         does: description,
-        isKilled: broken.includes(duty),
-        falseViolations: broken.filter((each) => !expected.includes(each)),
+        isKilled: brokenDuties.includes(duty),
+        falseViolations: brokenDuties.filter((each) => !expected.includes(each)),
       };
     }),
     untestedDuties: duties
@@ -77,14 +77,15 @@ export function alteredClients(count: number, seed: string): AlteredClients {
     const step = pick(steps.filter(isRequest), random);
     const { label } = step;
     if (!alter(step, steps)) continue;
-    const broken = brokenBy(steps);
+    const brokenDuties = brokenBy(steps);
     if (conforming.some(([labels]) => labels.test(label))) {
       counts.conforming += 1;
-      if (broken.length > 0) falseFailures.push(`${description} (${label}): ${broken.join(', ')}`);
+      if (brokenDuties.length > 0)
+        falseFailures.push(`${description} (${label}): ${brokenDuties.join(', ')}`);
       continue;
     }
     counts.altered += 1;
-    if (broken.length > 0) counts.killed += 1;
+    if (brokenDuties.length > 0) counts.killed += 1;
     else survived[description] = [...(survived[description] ?? []), label];
   }
   return { ...counts, survived, falseFailures };

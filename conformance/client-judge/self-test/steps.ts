@@ -80,16 +80,16 @@ export function authenticationRequest(
     pubkey: signer.publicKeyPem,
     tenant_token: 'tenant',
   });
-  const sent = typeof more.sent === 'string' ? more.sent : body;
-  const name = signer.publicKeyPem + sent;
-  const signature = signatures.get(name) ?? signer.sign(Buffer.from(sent)).toString('base64');
+  const sentText = typeof more.sent === 'string' ? more.sent : body;
+  const name = signer.publicKeyPem + sentText;
+  const signature = signatures.get(name) ?? signer.sign(Buffer.from(sentText)).toString('base64');
   signatures.set(name, signature);
   return request(label, 'post-auth-request', {
     headers: { 'X-SVC-Signature': signature },
     status: 401,
     response: { error: 'dev auth: unauthorized' },
     ...more,
-    sent,
+    sent: sentText,
   });
 }
 

@@ -41,7 +41,7 @@ const violation = {
 } as const;
 
 const next = { text: 'revoke the token', scene: 'revocation' } as const;
-const broken = { state: 'broken', violationCount: 3, violations: [violation] } as const;
+const brokenState = { state: 'broken', violationCount: 3, violations: [violation] } as const;
 const waiver = { reason: 'known', owner: 'firmware', expires: '2027-01-31' };
 
 export const sampleClientTest: ClientTestResult = {
@@ -84,8 +84,8 @@ export const sampleClientTest: ClientTestResult = {
   ],
   cutBy: 'process killed',
   duties: [
-    duty('auth.renews-on-401', broken),
-    duty('http.backoff', { ...broken, level: 'should', waiver }),
+    duty('auth.renews-on-401', brokenState),
+    duty('http.backoff', { ...brokenState, level: 'should', waiver }),
     duty('auth.key-strong', {}),
     duty('report.final', { state: 'open', openSinceMs: 1, reason: 'its scene stopped', next }),
     duty('get.gzip', { level: 'should', state: 'not-tested', reason: 'no such file', next }),

@@ -22,7 +22,7 @@ const ofTheFile = [
 ] as const;
 
 /** The names of all fields of an artifact, at any depth, except the free-form payload metadata. */
-const known = new Set(
+const fieldNames = new Set(
   tables
     .filter(({ name }) => name === 'Artifact')
     .flatMap(fieldsOf)
@@ -49,7 +49,9 @@ function mayBeSame(one: unknown, other: unknown): boolean {
     );
   }
   if (isObject(one) && isObject(other)) {
-    const shared = Object.keys(one).filter((name) => known.has(name) && Object.hasOwn(other, name));
+    const shared = Object.keys(one).filter(
+      (name) => fieldNames.has(name) && Object.hasOwn(other, name),
+    );
     return shared.every((name) => mayBeSame(one[name], other[name]));
   }
   const time = timeOf(one);

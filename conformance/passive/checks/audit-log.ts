@@ -41,8 +41,8 @@ function orderViolation(
   times: readonly unknown[],
   order: OrderRequirements,
 ) {
-  const requested = exchange.parameter('sort');
-  const sort = requested ?? 'desc';
+  const sortParameter = exchange.parameter('sort');
+  const sort = sortParameter ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
   for (const [index, time] of times.entries()) {
     const [now, before] = [timeOf(time), timeOf(times[index - 1])];
@@ -52,7 +52,7 @@ function orderViolation(
       part: order.partAt(index),
       expected: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
       actual: describeValue(time),
-      requirement: requested === undefined ? order.unrequested : order[sort],
+      requirement: sortParameter === undefined ? order.unrequested : order[sort],
     };
   }
   return undefined;
@@ -105,11 +105,11 @@ function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
  * of one object, or those before a time in the past.
  */
 function isClosed(exchange: JudgedExchange): boolean {
-  const now = Date.parse(exchange.response.headers.date ?? '') / MS_PER_SECOND;
+  const serverTime = Date.parse(exchange.response.headers.date ?? '') / MS_PER_SECOND;
   const end = exchange.parameter('created_before') ?? '';
   return (
     exchange.parameter('object_id') !== undefined ||
-    (/^\d{1,11}$/.test(end) && Number(end) < now - 1)
+    (/^\d{1,11}$/.test(end) && Number(end) < serverTime - 1)
   );
 }
 
@@ -154,9 +154,9 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
 const ADDED_MEANWHILE_MAX = 30;
 
 function wrongLinks(exchange: JudgedExchange): Violation | undefined {
-  const found = pageOf(exchange);
-  if (found === undefined || found.length === 0) return undefined;
-  const { page, length, before, total } = found;
+  const pageFields = pageOf(exchange);
+  if (pageFields === undefined || pageFields.length === 0) return undefined;
+  const { page, length, before, total } = pageFields;
   const relations = Object.keys(relationsOf(exchange.response.headers.link));
   const part = '200 Link';
   const actual = describeValue(relations);

@@ -45,9 +45,9 @@ export function passiveCheckOn(
   ids: readonly OperationId[],
   requirement?: RequirementId,
 ): PassiveCheck {
-  const found = passiveChecks.find(({ id }) => id === name);
-  if (!found) throw new Error(`there is no passive check ${name}`);
-  return { ...found, operations: ids, ...(requirement && { requirement }) };
+  const check = passiveChecks.find(({ id }) => id === name);
+  if (!check) throw new Error(`there is no passive check ${name}`);
+  return { ...check, operations: ids, ...(requirement && { requirement }) };
 }
 
 /** The passive checks of errors that hold even if a proxy is in front of the server. */
@@ -77,9 +77,11 @@ const configurationChecks: readonly PassiveCheck[] = [
     operations: ['get-configuration'],
     applies: ({ isSuccess, responseObject }) => isSuccess && responseObject !== undefined,
     violation: ({ responseObject = {}, status }) => {
-      const wrong = Object.entries(responseObject).find(([, value]) => typeof value !== 'string');
-      if (wrong === undefined) return undefined;
-      const [name, value] = wrong;
+      const wrongMember = Object.entries(responseObject).find(
+        ([, value]) => typeof value !== 'string',
+      );
+      if (wrongMember === undefined) return undefined;
+      const [name, value] = wrongMember;
       return {
         part: `${status} body: /${name}`,
         expected: 'be a string',

@@ -58,12 +58,13 @@ function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
   return undefined;
 }
 
-function otherId(steps: readonly string[], expectedAccept: (exchange: JudgedExchange) => unknown) {
+function otherId(steps: readonly string[], expectedIdOf: (exchange: JudgedExchange) => unknown) {
   return (exchange: JudgedExchange): Violation | undefined => {
     const id = memberAt(exchange.responseJson, steps);
-    const right = expectedAccept(exchange);
-    if (typeof id !== 'string' || typeof right !== 'string' || id === right) return undefined;
-    return listViolation(`/${steps.join('/')}`, `be ${describeValue(right)}`, id);
+    const expectedId = expectedIdOf(exchange);
+    if (typeof id !== 'string' || typeof expectedId !== 'string' || id === expectedId)
+      return undefined;
+    return listViolation(`/${steps.join('/')}`, `be ${describeValue(expectedId)}`, id);
   };
 }
 
@@ -195,10 +196,12 @@ export const requestChecks: readonly PassiveCheck[] = [
       exchange.status === SWITCHED && exchange.header('sec-websocket-key') !== undefined,
     violation: (exchange) => {
       const key = exchange.header('sec-websocket-key') ?? '';
-      const wanted = createHash('sha1').update(`${key.trim()}${acceptSuffix}`).digest('base64');
+      const expectedAccept = createHash('sha1')
+        .update(`${key.trim()}${acceptSuffix}`)
+        .digest('base64');
       const accept = exchange.response.headers['sec-websocket-accept'];
-      if (accept === wanted) return undefined;
-      const expected = `be ${wanted}, which answers the key`;
+      if (accept === expectedAccept) return undefined;
+      const expected = `be ${expectedAccept}, which answers the key`;
       return {
         part: '101 Sec-WebSocket-Accept',
         expected,

@@ -29,8 +29,8 @@ function responseViolation({ response }: JudgedExchange, expected: string): Viol
 }
 
 function listedStatuses({ operation }: JudgedExchange): string {
-  const own = [...Object.keys(operation.success), ...operation.refusals.map(String)];
-  return [...new Set([...own, '400', '401', '403', '429'])].toSorted().join(', ');
+  const ownStatuses = [...Object.keys(operation.success), ...operation.refusals.map(String)];
+  return [...new Set([...ownStatuses, '400', '401', '403', '429'])].toSorted().join(', ');
 }
 
 /** Spec: Errors, "Unexpected server-side error"; Endpoints */

@@ -52,9 +52,11 @@ function tokenAcceptanceCheck(
     requirement,
     operations: deviceOperations,
     applies: (exchange, history) => {
-      const wrong = isAuthRequest(exchange) ? wrongRefusal(exchange, history)?.grant : undefined;
+      const refusedGrant = isAuthRequest(exchange)
+        ? wrongRefusal(exchange, history)?.grant
+        : undefined;
       const isUsed = !isAuthRequest(exchange) && acceptsToken(exchange);
-      const grant = isUsed ? history.device.grantOf(exchange.token) : wrong;
+      const grant = isUsed ? history.device.grantOf(exchange.token) : refusedGrant;
       return grant !== undefined && appliesToGrant(grant);
     },
     violation: (exchange, history) => {

@@ -173,8 +173,8 @@ function readingOf(json: unknown, devices: KnownDevices, at: string): Reading<At
     device: devices.ofId(id),
     differenceFrom: (state, possibleStates) => {
       for (const name of namesIn(possibleStates)) {
-        const assigned = Object.hasOwn(state, name) ? state[name] : null;
-        const violation = differenceOfAttribute(shownAttributes.get(name), assigned ?? null);
+        const assignedValue = Object.hasOwn(state, name) ? state[name] : null;
+        const violation = differenceOfAttribute(shownAttributes.get(name), assignedValue ?? null);
         if (violation) return { part: `200 body: ${at}/attributes, ${name},`, ...violation };
       }
       return undefined;

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { deployment, device, known, type Step, violatedBy } from '../../testing/invented-cases.ts';
+import {
+  deployment,
+  device,
+  preauthorization,
+  type Step,
+  violatedBy,
+} from '../../testing/invented-cases.ts';
 import { type AllowanceId, allowances } from './allowances.ts';
 import { type StateWrite, TrackedState } from './tracked-state.ts';
 
@@ -225,20 +231,22 @@ const eight = 'abcdefgh'.split('').map((name) => patch([named(name, 1)]));
 
 describe('the trackers of what devices and users write', () => {
   it('judge each attribute alone when the whole inventory has too many states', () => {
-    expect(violatedBy([...known, ...eight, inventory([a1, named('c', 1)], {})])).toEqual([]);
-    const wrong = [...known, ...eight, inventory([a1, named('c', 2)], {})];
+    expect(violatedBy([...preauthorization, ...eight, inventory([a1, named('c', 1)], {})])).toEqual(
+      [],
+    );
+    const wrong = [...preauthorization, ...eight, inventory([a1, named('c', 2)], {})];
     expect(violatedBy(wrong)).toContain('inventory.number');
   });
 
   it.each(allowedSteps)('allow a server to show %s', (_, steps) => {
-    expect(violatedBy([...known, ...steps])).toEqual([]);
+    expect(violatedBy([...preauthorization, ...steps])).toEqual([]);
   });
 
   it.each(Object.keys(allowances) as AllowanceId[])(
     'report a violation by a conforming server unless they allow %s',
     (id) => {
       const reported = allowedSteps.filter(
-        ([, steps]) => violatedBy([...known, ...steps], id).length > 0,
+        ([, steps]) => violatedBy([...preauthorization, ...steps], id).length > 0,
       );
       expect(reported).not.toEqual([]);
     },
@@ -324,7 +332,7 @@ describe('the trackers of what devices and users write', () => {
       'map.is-the-assigned-one',
     ],
   ])('report a violation by a server that shows %s', (_, steps, requirement) => {
-    expect(violatedBy([...known, ...steps])).toContain(requirement);
+    expect(violatedBy([...preauthorization, ...steps])).toContain(requirement);
   });
 });
 

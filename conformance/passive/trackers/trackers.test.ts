@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { deployment, device, known, type Step, violatedBy } from '../../testing/invented-cases.ts';
+import {
+  deployment,
+  device,
+  preauthorization,
+  type Step,
+  violatedBy,
+} from '../../testing/invented-cases.ts';
 import { TrackedValue } from './tracked-value.ts';
 
 const path = { id: deployment };
@@ -67,7 +73,7 @@ describe('the tracker of deployments', () => {
       [report('success'), abort, read('aborted')],
     ],
   ])('allows a server to show %s', (_, steps) => {
-    expect(violatedBy([...known, ...steps])).toEqual([]);
+    expect(violatedBy([...preauthorization, ...steps])).toEqual([]);
   });
 
   it.each<[string, readonly Step[], string]>([
@@ -102,7 +108,7 @@ describe('the tracker of deployments', () => {
       'next.aborted-is-over',
     ],
   ])('reports a violation by a server that shows %s', (_, steps, requirement) => {
-    expect(violatedBy([...known, ...steps])).toContain(requirement);
+    expect(violatedBy([...preauthorization, ...steps])).toContain(requirement);
   });
 });
 
@@ -131,7 +137,7 @@ const decommissioned: Step = { id: 'decommission-device', path: { id: device }, 
 
 describe('the tracker of decisions on keys', () => {
   it.each<[string, readonly Step[]]>([
-    ['a pre-authorized key', [...known, request(200)]],
+    ['a pre-authorized key', [...preauthorization, request(200)]],
     ['a key that a user accepted', [request(401), keyShown(), decide('accepted'), request(200)]],
     [
       'a key that may have been accepted, since nothing answered',
@@ -145,7 +151,10 @@ describe('the tracker of decisions on keys', () => {
       'a new key after a decision on a key that users are shown in another form',
       [request(401), keyShown('the key'), decide('accepted'), request(200)],
     ],
-    ['an accepted key beside one that waits', [...known, request(401, 'another'), request(200)]],
+    [
+      'an accepted key beside one that waits',
+      [...preauthorization, request(401, 'another'), request(200)],
+    ],
   ])('allows a token for %s', (_, steps) => {
     expect(violatedBy(steps)).toEqual([]);
   });
@@ -155,7 +164,7 @@ describe('the tracker of decisions on keys', () => {
     ['the second request of a device', [request(401), request(200)], 'auth.undecided-is-401'],
     [
       'the second request with a new key',
-      [...known, request(401, 'another'), request(200, 'another')],
+      [...preauthorization, request(401, 'another'), request(200, 'another')],
       'auth.new-key-waits',
     ],
     [
@@ -170,7 +179,7 @@ describe('the tracker of decisions on keys', () => {
     ],
     [
       'a decommissioned device',
-      [...known, decommissioned, request(200)],
+      [...preauthorization, decommissioned, request(200)],
       'auth.decommissioned-is-unknown',
     ],
   ])('reports a violation by a token for %s', (_, steps, requirement) => {
@@ -208,7 +217,7 @@ describe('the tracker of the audit log', () => {
       [abort, abort, list(`object_id=${deployment}`, [entry('abort'), entry('abort')])],
     ],
   ])('allows a server to list %s', (_, steps) => {
-    expect(violatedBy([...known, ...steps])).toEqual([]);
+    expect(violatedBy([...preauthorization, ...steps])).toEqual([]);
   });
 
   it.each<[string, readonly Step[], string]>([
@@ -234,7 +243,7 @@ describe('the tracker of the audit log', () => {
       'audit.object-deployment-name-filter',
     ],
   ])('reports a violation by an audit log with %s', (_, steps, requirement) => {
-    expect(violatedBy([...known, ...steps])).toContain(requirement);
+    expect(violatedBy([...preauthorization, ...steps])).toContain(requirement);
   });
 });
 

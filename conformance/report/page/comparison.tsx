@@ -38,7 +38,7 @@ export function Changes({ facts }: { facts: PageFacts }) {
 }
 
 function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; facts: PageFacts }) {
-  const now = new Map(facts.verdicts.map((each) => [each.id, each]));
+  const laterVerdicts = new Map(facts.verdicts.map((each) => [each.id, each]));
   return (
     <Table
       caption="Changed cases"
@@ -55,7 +55,7 @@ function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; fact
         {
           title: 'Now',
           cell: ({ id }: ShownChange) => {
-            const verdict = now.get(id);
+            const verdict = laterVerdicts.get(id);
             return verdict && <Side verdict={verdict.verdict} text={outcomeText(verdict)} />;
           },
         },

@@ -69,10 +69,12 @@ function rowsOf({
   requirementsOnAllOperations,
 }: PageFacts): readonly RequirementRow[] {
   const byCase = new Map(verdicts.map((each) => [each.id, each.verdict]));
-  const judged = new Map(requirementsOnAllOperations.map((each) => [each.requirement, each]));
+  const judgementsById = new Map(
+    requirementsOnAllOperations.map((each) => [each.requirement, each]),
+  );
   return requirements.map((requirement) => {
     const { id, sentence, reason = '', cases } = requirement;
-    const judgement = judged.get(id);
+    const judgement = judgementsById.get(id);
     const verdicts = cases.flatMap((each) => byCase.get(each) ?? []);
     return {
       requirement,

@@ -36,16 +36,19 @@ const levels = ['must', 'should', 'may'];
 /** Renders the verdict box at the top of the page. */
 export function Decision({ facts }: { facts: PageFacts }) {
   const { outcome, headline, musts, verdicts, problems } = facts;
-  const failed = verdicts.filter((each) => each.verdict === 'fail' && !isWaived(each));
-  const open = verdicts.filter(
+  const failures = verdicts.filter((each) => each.verdict === 'fail' && !isWaived(each));
+  const openVerdicts = verdicts.filter(
     (each) => ['error', 'inconclusive'].includes(each.verdict) && !isWaived(each),
   );
-  const violated = levels.map((level) => ({ level, violated: violatedOf(facts, failed, level) }));
+  const violatedByLevel = levels.map((level) => ({
+    level,
+    violated: violatedOf(facts, failures, level),
+  }));
   const inAll = musts.decided + musts.undecided;
   return (
-    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, violated)}>
+    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, violatedByLevel)}>
       <p>{headline}</p>
-      {violated.map((each) => (
+      {violatedByLevel.map((each) => (
         <ViolatedList key={each.level} {...each} />
       ))}
       {problems.length > 0 && (
@@ -54,7 +57,7 @@ export function Decision({ facts }: { facts: PageFacts }) {
           lines={problems.map(({ text }) => [text, text])}
         />
       )}
-      {open.length > 0 && <OpenCases cases={open} />}
+      {openVerdicts.length > 0 && <OpenCases cases={openVerdicts} />}
       <p>
         {musts.decided} of {countText(inAll, 'MUST')} of the contract tested.
       </p>
@@ -80,14 +83,14 @@ function violatedOf(
   level: string,
 ): readonly ViolatedRequirement[] {
   const requirementsById = new Map(requirements.map((each) => [each.id, each]));
-  const violated = new Map<string, ShownVerdict[]>();
+  const casesById = new Map<string, ShownVerdict[]>();
   for (const verdict of failed) {
     for (const id of violatedBy(verdict)) {
       if ((requirementsById.get(id)?.level ?? verdict.level) !== level) continue;
-      violated.set(id, [...(violated.get(id) ?? []), verdict]);
+      casesById.set(id, [...(casesById.get(id) ?? []), verdict]);
     }
   }
-  return [...violated].map(([id, cases]) => {
+  return [...casesById].map(([id, cases]) => {
     return { id, cases, sentence: requirementsById.get(id)?.sentence ?? '' };
   });
 }

@@ -81,7 +81,7 @@ export function Filters({
 }) {
   const change = (part: Partial<CaseFilter>): void => onFilter({ ...filter, ...part });
   const levels = [...new Set(facts.verdicts.map(({ level }) => level))].toSorted();
-  const named = [...new Set(facts.verdicts.flatMap(({ requirements }) => requirements))];
+  const requirementIds = [...new Set(facts.verdicts.flatMap(({ requirements }) => requirements))];
   return (
     <form aria-label="Filters" class="report-stack" onSubmit={(event) => event.preventDefault()}>
       <div class="report-row">
@@ -95,7 +95,7 @@ export function Filters({
           label="Requirement"
           value={filter.requirement}
           placeholder="its ID, or the start of it"
-          choices={named.toSorted()}
+          choices={requirementIds.toSorted()}
           onInput={(requirement) => change({ requirement })}
         />
         <Choice

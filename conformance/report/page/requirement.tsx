@@ -109,18 +109,18 @@ function JudgementView({ judgement }: { judgement: ShownJudgement }) {
       ? `${operation} ${violated} of ${judged} violated`
       : `${operation} ${judged}`;
   });
-  const missing = unjudged.map((operation) => `${operation} not judged`);
-  const judged = countText(
+  const unjudgedTexts = unjudged.map((operation) => `${operation} not judged`);
+  const judgedText = countText(
     sum((row) => row.judged),
     'exchange',
   );
-  const violated = sum((row) => row.violated);
+  const violationCount = sum((row) => row.violated);
   return (
     <Group
       kind="plain"
-      summary={`${judged} of ${countText(operations.length, 'operation')} judged, ${violated} violated`}
+      summary={`${judgedText} of ${countText(operations.length, 'operation')} judged, ${violationCount} violated`}
     >
-      <p>{[...parts, ...missing].join(', ')}</p>
+      <p>{[...parts, ...unjudgedTexts].join(', ')}</p>
     </Group>
   );
 }

@@ -132,8 +132,8 @@ function lanesOf(verdicts: readonly ShownVerdict[]): ReadonlyMap<ShownVerdict, n
   const lanes = new Map<ShownVerdict, number>();
   const endsMs: number[] = [];
   for (const each of verdicts.toSorted((one, other) => one.startedMs - other.startedMs)) {
-    const free = endsMs.findIndex((endMs) => endMs <= each.startedMs);
-    const lane = free === -1 ? endsMs.length : free;
+    const freeLane = endsMs.findIndex((endMs) => endMs <= each.startedMs);
+    const lane = freeLane === -1 ? endsMs.length : freeLane;
     endsMs[lane] = each.startedMs + each.durationMs;
     lanes.set(each, lane);
   }

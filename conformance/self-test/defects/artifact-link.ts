@@ -5,7 +5,7 @@ import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../def
 import { artifactLinkConditionDefects } from './artifact-link-conditions.ts';
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const closed = /^bytes=(\d+)-(\d+)$/;
+const closedRange = /^bytes=(\d+)-(\d+)$/;
 /** Ranges past this offset exist only in the larger file. */
 const LARGE_BYTES = 100_000;
 
@@ -216,8 +216,8 @@ const ranges: readonly Defect[] = [
       'link.unmodified-since',
     ],
     operations: file,
-    alter: rangeBecomes(closed, (range) => {
-      const [, first = '', last = ''] = closed.exec(range) ?? [];
+    alter: rangeBecomes(closedRange, (range) => {
+      const [, first = '', last = ''] = closedRange.exec(range) ?? [];
       const isLonger = Number(first) > 0 && Number(last) > Number(first);
       return isLonger ? `bytes=${first}-${Number(last) - 1}` : range;
     }),
@@ -268,7 +268,7 @@ const ranges: readonly Defect[] = [
     violates: ['link.range-past-the-end'],
     operations: file,
     alter: responseBecomes((response, request) => {
-      const [, , last] = closed.exec(rangeOf(request)) ?? [];
+      const [, , last] = closedRange.exec(rangeOf(request)) ?? [];
       return Number(last) >= totalOf(response) ? ownResponse(416) : response;
     }),
   },
@@ -341,7 +341,7 @@ const ranges: readonly Defect[] = [
     operations: file,
     alter: responseBecomes((response, request) => {
       const isLarge = response.status === 206 && response.body.length > LARGE_BYTES;
-      return isLarge && closed.test(rangeOf(request))
+      return isLarge && closedRange.test(rangeOf(request))
         ? { ...response, body: flipped(response.body) }
         : response;
     }),

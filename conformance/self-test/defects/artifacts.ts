@@ -345,7 +345,7 @@ const lists: readonly Defect[] = [
   },
 ];
 
-const single: readonly Defect[] = [
+const singleArtifactDefects: readonly Defect[] = [
   {
     id: 'artifact-alone-is-201',
     title: 'The details of an artifact are answered with 201.',
@@ -379,7 +379,7 @@ const single: readonly Defect[] = [
 /** All defects of this area. */
 export const artifactDefects: readonly Defect[] = [
   ...lists,
-  ...single,
+  ...singleArtifactDefects,
   ...fields.map(
     ({ id, title, violates, inLists, path, becomes }): Defect => ({
       id,

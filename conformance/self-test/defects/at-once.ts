@@ -29,22 +29,22 @@ type WhileBusy = (
 /** Applies `change` to each request that arrives while another with the same key is answered. */
 function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Alteration {
   return () => {
-    const open = new Map<string, ProxiedRequest[]>();
+    const openRequests = new Map<string, ProxiedRequest[]>();
     return {
       needsOverlap: true,
       request: (request) => {
-        const otherRequests = open.get(keyOf(request)) ?? [];
-        open.set(keyOf(request), [...otherRequests, request]);
+        const otherRequests = openRequests.get(keyOf(request)) ?? [];
+        openRequests.set(keyOf(request), [...otherRequests, request]);
         const [first] = otherRequests;
         if (first === undefined) return request;
         const changedRequest = change(request, first);
         // A request that the proxy answers has no response of the target that would end it.
-        if ('status' in changedRequest) open.set(keyOf(request), otherRequests);
+        if ('status' in changedRequest) openRequests.set(keyOf(request), otherRequests);
         return changedRequest;
       },
       response: (response, request) => {
-        const [, ...remainingRequests] = open.get(keyOf(request)) ?? [];
-        open.set(keyOf(request), remainingRequests);
+        const [, ...remainingRequests] = openRequests.get(keyOf(request)) ?? [];
+        openRequests.set(keyOf(request), remainingRequests);
         return response;
       },
     };

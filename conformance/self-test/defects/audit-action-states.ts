@@ -64,7 +64,7 @@ function createdId({ headers }: ProxiedResponse): string {
 
 /** Records the decommissioning of accepted devices as their deletion. */
 function deletionOfAccepted(): Alteration {
-  const accepted = new Set<string>();
+  const acceptedIds = new Set<string>();
   return {
     request: async (request, ask) => {
       const { id = '' } = request.parameters;
@@ -72,7 +72,7 @@ function deletionOfAccepted(): Alteration {
       const deviceResponse = await ask(
         requestFor('get-device', { parameters: { id }, token: tokenOf(request) }),
       );
-      if (objectOf(deviceResponse).status === 'accepted') accepted.add(id);
+      if (objectOf(deviceResponse).status === 'accepted') acceptedIds.add(id);
       return request;
     },
     response: (response, request) =>
@@ -80,7 +80,7 @@ function deletionOfAccepted(): Alteration {
         ? response
         : changedList(response, (entries) =>
             entries.map((entry) =>
-              accepted.has(textAt(entry, 'object.id'))
+              acceptedIds.has(textAt(entry, 'object.id'))
                 ? changedAt(entry, 'action', (action) =>
                     action === 'decommission' ? 'delete' : action,
                   )
@@ -314,7 +314,7 @@ function refusedTokens(
   isLost: (index: number, count: number) => boolean,
 ): () => Alteration {
   return () => {
-    const issued = new Map<string, string[]>();
+    const issuedTokens = new Map<string, string[]>();
     return {
       response: (response, request) => {
         const { operation, headers } = request;
@@ -322,10 +322,10 @@ function refusedTokens(
           const caller = headers.authorization ?? '';
           const { body } = response;
           if (response.status === 200)
-            issued.set(caller, [...(issued.get(caller) ?? []), body.toString()]);
+            issuedTokens.set(caller, [...(issuedTokens.get(caller) ?? []), body.toString()]);
           return response;
         }
-        const all = [...issued.values()].find((tokens) => tokens.includes(tokenOf(request)));
+        const all = [...issuedTokens.values()].find((tokens) => tokens.includes(tokenOf(request)));
         const isHit = all && isLost(all.indexOf(tokenOf(request)), all.length);
         return isHit ? ownResponse(401, { error: 'unauthorized' }) : response;
       },

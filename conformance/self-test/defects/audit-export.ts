@@ -206,10 +206,10 @@ export const auditExportDefects: readonly Defect[] = [
     violates: ['audit.export-ignore'],
     operations,
     alter: responseBecomes(async (response, request, send) => {
-      const whole = await send(withQuery(request, { ignore: undefined }));
+      const fullExport = await send(withQuery(request, { ignore: undefined }));
       const [names = ''] = response.body.toString().split('\n', 1);
-      const text = whole.body.toString();
-      return isSuccess(response) && isSuccess(whole)
+      const text = fullExport.body.toString();
+      return isSuccess(response) && isSuccess(fullExport)
         ? withText(response, names + text.slice(text.indexOf('\n')))
         : response;
     }, has('ignore')),

@@ -72,9 +72,11 @@ function recordsRefused(status: number): () => Alteration {
         if (!isSuccess(response) || refusedDevices.size === 0) return response;
         return changedJson(response, (body) => {
           if (!Array.isArray(body)) return body;
-          const known = body.map((device) => serialOf(membersOf(device).identity_data));
-          const added = [...refusedDevices].filter(([serial]) => !known.includes(serial));
-          const devices = added.map(([, identity_data]) => ({
+          const shownSerials = body.map((device) => serialOf(membersOf(device).identity_data));
+          const missingDevices = [...refusedDevices].filter(
+            ([serial]) => !shownSerials.includes(serial),
+          );
+          const devices = missingDevices.map(([, identity_data]) => ({
             id: '00000000-0000-4000-8000-00000000dead',
             identity_data,
             status: 'pending',
@@ -96,12 +98,12 @@ function refusesAfter(
   appliesTo: (request: ProxiedRequest, response: ProxiedResponse) => boolean,
 ): () => Alteration {
   return () => {
-    const due = new Set<string>();
+    const dueSerials = new Set<string>();
     return {
       response: (response, request) => {
         const serial = serialOf(identityOf(request));
-        if (appliesTo(request, response)) due.add(serial);
-        else if (response.status === 200 && due.delete(serial)) {
+        if (appliesTo(request, response)) dueSerials.add(serial);
+        else if (response.status === 200 && dueSerials.delete(serial)) {
           return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
         }
         return response;
@@ -171,20 +173,20 @@ const comparisons: readonly Defect[] = [
 
 /** Refuses a request that arrives while another of the same identity is answered. */
 function oneAtATime(): Alteration {
-  const open = new Map<string, number>();
+  const openCounts = new Map<string, number>();
   return {
     needsOverlap: true,
     request: (request) => {
       const serial = serialOf(identityOf(request));
-      const openRequests = open.get(serial) ?? 0;
+      const openRequests = openCounts.get(serial) ?? 0;
       if (openRequests > 0) {
         return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
       }
-      open.set(serial, 1);
+      openCounts.set(serial, 1);
       return request;
     },
     response: (response, request) => {
-      open.delete(serialOf(identityOf(request)));
+      openCounts.delete(serialOf(identityOf(request)));
       return response;
     },
   };
@@ -217,8 +219,8 @@ export const authenticationEffectDefects: readonly Defect[] = [
         const { pubkey } = objectOf(request);
         const sets = authSetsOf(device);
         if (sets.some((set) => set.pubkey === pubkey)) return device;
-        const added = { id: '00000000-0000-4000-8000-00000000beef', pubkey, status: 'pending' };
-        return { ...device, auth_sets: [...sets, added] };
+        const addedSet = { id: '00000000-0000-4000-8000-00000000beef', pubkey, status: 'pending' };
+        return { ...device, auth_sets: [...sets, addedSet] };
       },
     ),
   },
@@ -247,12 +249,12 @@ export const authenticationEffectDefects: readonly Defect[] = [
     alter: devicesBecome(
       (request, { status }) => status === 401 && isRightlySigned(request),
       (device) => {
-        const pending = (status: unknown) => (status === 'rejected' ? 'pending' : status);
+        const pendingStatus = (status: unknown) => (status === 'rejected' ? 'pending' : status);
         const auth_sets = authSetsOf(device).map((set) => ({
           ...set,
-          status: pending(set.status),
+          status: pendingStatus(set.status),
         }));
-        return { ...device, status: pending(device.status), auth_sets };
+        return { ...device, status: pendingStatus(device.status), auth_sets };
       },
     ),
   },
@@ -294,13 +296,13 @@ export const authenticationEffectDefects: readonly Defect[] = [
     violates: ['auth.rejected-is-refused', 'audit.one-entry-per-action'],
     operations: ['set-auth-set-status'],
     alter: () => {
-      const rejected = new Set<unknown>();
+      const rejectedIds = new Set<unknown>();
       return {
         request: (request) => {
           const { aid } = request.parameters;
           if (objectOf(request).status !== 'rejected') return request;
-          if (rejected.has(aid)) return ownResponse(204);
-          rejected.add(aid);
+          if (rejectedIds.has(aid)) return ownResponse(204);
+          rejectedIds.add(aid);
           return request;
         },
       };
@@ -319,13 +321,13 @@ export const authenticationEffectDefects: readonly Defect[] = [
     violates: ['auth.first-contact-is-recorded'],
     operations: ['post-auth-request', 'preauthorize-device'],
     alter: () => {
-      const known = new Set<string>();
+      const externalIds = new Set<string>();
       return {
         request: (request) => {
           const { external_id: externalId, identity_data: preauthorized } = objectOf(request);
           const serial = serialOf(membersOf(preauthorized ?? identityOf(request)));
-          const isFirst = !known.has(serial);
-          known.add(serial);
+          const isFirst = !externalIds.has(serial);
+          externalIds.add(serial);
           if (preauthorized !== undefined || !isFirst || typeof externalId !== 'string')
             return request;
           return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
@@ -387,9 +389,9 @@ export const authenticationEffectDefects: readonly Defect[] = [
 
 function withJoinedLists(device: Device): Device {
   const members = Object.entries(membersOf(device.identity_data));
-  const joined = members.map(([name, value]) => [
+  const joinedMembers = members.map(([name, value]) => [
     name,
     Array.isArray(value) ? value.join() : value,
   ]);
-  return { ...device, identity_data: Object.fromEntries(joined) };
+  return { ...device, identity_data: Object.fromEntries(joinedMembers) };
 }

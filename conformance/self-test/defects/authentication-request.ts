@@ -203,6 +203,8 @@ export function isObject(request: ProxiedRequest): boolean {
 
 /** Returns true when the signature matches the body and the key in it. */
 export function isRightlySigned(request: ProxiedRequest): boolean {
-  const signed = signedRequest(request);
-  return signed !== undefined && verifies(signed, Buffer.from(signed.text, 'base64'));
+  const signedParts = signedRequest(request);
+  return (
+    signedParts !== undefined && verifies(signedParts, Buffer.from(signedParts.text, 'base64'))
+  );
 }

@@ -144,8 +144,8 @@ const flow: readonly Defect[] = [
         response: (response, request) => {
           const { id_data: identity, pubkey } = objectOf(request);
           if (response.status === 200) keys.set(identity, pubkey);
-          const known = keys.get(identity);
-          const isNew = isRightlySigned(request) && known !== undefined && known !== pubkey;
+          const firstKey = keys.get(identity);
+          const isNew = isRightlySigned(request) && firstKey !== undefined && firstKey !== pubkey;
           return isNew && response.status === 401 ? withStatus(response, 403) : response;
         },
       };
@@ -299,8 +299,8 @@ function acceptsUndecided(): Alteration {
       if (response.status !== 401 || typeof identity !== 'string') return response;
       const token = send.userToken;
       const query = { status: 'pending', per_page: '500' };
-      const waiting = await send(requestFor('list-devices', { token, query }));
-      for (const device of JSON.parse(waiting.body.toString())) {
+      const pendingDevices = await send(requestFor('list-devices', { token, query }));
+      for (const device of JSON.parse(pendingDevices.body.toString())) {
         for (const set of device.auth_sets) {
           if (set.pubkey.trim() !== String(pubkey).trim() || set.status !== 'pending') continue;
           const parameters = { id: device.id, aid: set.id };

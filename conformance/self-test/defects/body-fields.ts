@@ -91,7 +91,7 @@ function defectsOf([operation, [resource, isList]]: [
 ]): readonly Defect[] {
   const table = tables.find(({ name }) => name === resource);
   const fields = table ? fieldsOf(table) : [];
-  const unknown: Defect = {
+  const unknownMemberDefect: Defect = {
     id: `${operation}-refuses-unknown-members`,
     title: `The operation ${operation} refuses a body with a member that it does not know.`,
     violates: ['service.unknown-members'],
@@ -102,7 +102,7 @@ function defectsOf([operation, [resource, isList]]: [
     const steps = path.map((step) => (step === '[]' ? '*' : step));
     return fieldDefects(operation, [...(isList ? ['*'] : []), ...steps].join('.'), type);
   });
-  return [unknown, ...ofFields];
+  return [unknownMemberDefect, ...ofFields];
 }
 
 const polls: readonly Defect[] = (['post-next-deployment', 'post-next-deployment-v2'] as const).map(

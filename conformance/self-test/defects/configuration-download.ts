@@ -128,8 +128,8 @@ function refusedLinkBecomes(
           signedTimes.add(signedTimeOf(link.searchParams));
         }
         const isRefused = response.status === 403 && request.operation === 'download-configuration';
-        const hit = isRefused && isHit(request, { signatures, signedTimes });
-        return hit ? withStatus(response, status) : response;
+        const isAffected = isRefused && isHit(request, { signatures, signedTimes });
+        return isAffected ? withStatus(response, status) : response;
       },
     };
   };
@@ -370,9 +370,9 @@ export const configurationDownloadDefects: readonly Defect[] = [
       return {
         response: (response, { parameters }) => {
           if (response.status !== 200) return response;
-          const known = first.get(parameters.device_id) ?? response;
-          first.set(parameters.device_id, known);
-          return known;
+          const firstResponse = first.get(parameters.device_id) ?? response;
+          first.set(parameters.device_id, firstResponse);
+          return firstResponse;
         },
       };
     },
@@ -409,13 +409,13 @@ export const configurationDownloadDefects: readonly Defect[] = [
     violates: ['download.valid-until-expiry'],
     operations: [...download, 'put-deployment-status'],
     alter: () => {
-      const ended = new Set<string | undefined>();
+      const endedIds = new Set<string | undefined>();
       return {
         response: (response, request) => {
           const { id, deployment_id } = request.parameters;
           const isEnd = objectOf(request).status === 'success' && isSuccess(response);
-          if (isEnd) ended.add(id);
-          return ended.has(deployment_id) && isSuccess(response)
+          if (isEnd) endedIds.add(id);
+          return endedIds.has(deployment_id) && isSuccess(response)
             ? withStatus(response, 403)
             : response;
         },

@@ -7,7 +7,7 @@ import type { Alteration, Defect } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { pairsBecome, setsPairs } from './configuration.ts';
 
-const put = ['put-configuration'] as const;
+const putOnly = ['put-configuration'] as const;
 
 type Pair = readonly [name: string, value: unknown];
 
@@ -28,18 +28,18 @@ function isRemoval([, value]: Pair): boolean {
 
 /** Lets a device change no key that a user has configured. */
 function userWins(): Alteration {
-  const configured = new Map<string, Set<string>>();
+  const keysByDevice = new Map<string, Set<string>>();
   return {
     request: (request) => {
       const { id } = request.parameters;
       if (id !== undefined) {
-        configured.set(id, new Set(Object.keys(objectOf(request))));
+        keysByDevice.set(id, new Set(Object.keys(objectOf(request))));
         return request;
       }
-      const fixed = configured.get(callerOf(request));
+      const fixed = keysByDevice.get(callerOf(request));
       if (!fixed || !setsPairs(request)) return request;
-      const free = Object.entries(objectOf(request)).filter(([name]) => !fixed.has(name));
-      return withJson(request, Object.fromEntries(free));
+      const freePairs = Object.entries(objectOf(request)).filter(([name]) => !fixed.has(name));
+      return withJson(request, Object.fromEntries(freePairs));
     },
   };
 }
@@ -50,7 +50,7 @@ export const configurationVariantDefects: readonly Defect[] = [
     id: 'configuration-removal-beside-a-setting-is-lost',
     title: 'A request that also sets pairs removes none.',
     violates: ['configuration.empty-removes'],
-    operations: put,
+    operations: putOnly,
     alter: mixedBecome((pairs) => pairs.filter((pair) => !isRemoval(pair))),
   },
   {
@@ -62,14 +62,14 @@ export const configurationVariantDefects: readonly Defect[] = [
       'configuration.any-name',
       'configuration.any-string',
     ],
-    operations: put,
+    operations: putOnly,
     alter: mixedBecome((pairs) => pairs.slice(0, pairs.findIndex(isRemoval) + 1)),
   },
   {
     id: 'configuration-removes-one-key-at-most',
     title: 'Of several keys that a request removes, only the first is removed.',
     violates: ['configuration.empty-removes'],
-    operations: put,
+    operations: putOnly,
     alter: requestBecomes((request) => {
       const pairs = Object.entries(objectOf(request));
       const first = pairs.findIndex(isRemoval);
@@ -83,28 +83,28 @@ export const configurationVariantDefects: readonly Defect[] = [
     id: 'configuration-names-are-trimmed',
     title: 'Spaces at the end of a name are not stored.',
     violates: ['configuration.any-name', 'configuration.any-string', 'configuration.update'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => [[name.trimEnd(), value]]),
   },
   {
     id: 'configuration-names-are-composed',
     title: 'A name with a combining accent is stored as the one with the composed letter.',
     violates: ['configuration.any-name', 'configuration.any-string', 'configuration.update'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => [[name.normalize('NFC'), value]]),
   },
   {
     id: 'configuration-values-are-composed',
     title: 'A combining accent in a value is stored as a composed letter.',
     violates: ['configuration.any-string'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => [[name, String(value).normalize('NFC')]]),
   },
   {
     id: 'configuration-blank-values-remove',
     title: 'A value of white space removes its key.',
     violates: ['configuration.any-string', 'configuration.written-is-read', 'configuration.update'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => [[name, String(value).trim() === '' ? '' : value]]),
   },
   {
@@ -115,7 +115,7 @@ export const configurationVariantDefects: readonly Defect[] = [
       'configuration.empty-removes',
       'configuration.written-is-read',
     ],
-    operations: ['set-configuration', ...put],
+    operations: ['set-configuration', ...putOnly],
     alter: userWins,
   },
   {

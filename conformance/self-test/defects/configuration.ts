@@ -12,7 +12,7 @@ import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const get = ['get-configuration'] as const;
-const put = ['put-configuration'] as const;
+const putOnly = ['put-configuration'] as const;
 
 /** Matches valid requests that set pairs. */
 export function setsPairs(request: ProxiedRequest): boolean {
@@ -51,10 +51,10 @@ function keepsFirst(): Alteration {
       const configuration = objectOf(
         await send(requestFor('get-configuration', { token: tokenOf(request) })),
       );
-      const fresh = Object.entries(objectOf(request)).filter(
+      const changedPairs = Object.entries(objectOf(request)).filter(
         ([name, value]) => value === '' || !(name in configuration),
       );
-      return withJson(request, Object.fromEntries(fresh));
+      return withJson(request, Object.fromEntries(changedPairs));
     },
   };
 }
@@ -112,7 +112,7 @@ export const configurationDefects: readonly Defect[] = [
     id: 'configuration-write-is-200',
     title: 'Setting pairs is answered with 200.',
     violates: ['configuration.write'],
-    operations: put,
+    operations: putOnly,
     alter: responseBecomes((response, request) =>
       response.status === 204 && objectOf(request).timezone === 'UTC' ? ownResponse(200) : response,
     ),
@@ -121,7 +121,7 @@ export const configurationDefects: readonly Defect[] = [
     id: 'configuration-write-returns-the-pairs',
     title: 'Setting pairs is answered with 200 with the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
-    operations: put,
+    operations: putOnly,
     alter: responseBecomes((response, request) =>
       response.status === 204 && objectOf(request).timezone === 'UTC'
         ? ownResponse(200, objectOf(request))
@@ -139,28 +139,28 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.read-all',
       'configuration.concurrent-writes',
     ],
-    operations: put,
+    operations: putOnly,
     alter: requestBecomes((request) => withJson(request, {}), setsPairs),
   },
   {
     id: 'configuration-keeps-the-first-value',
     title: 'A key that is set again keeps its old value.',
     violates: ['configuration.update', 'service.equal-forms', 'configuration.any-name'],
-    operations: put,
+    operations: putOnly,
     alter: keepsFirst,
   },
   {
     id: 'configuration-keeps-emptied-keys',
     title: 'A key that is set to the empty string keeps its value.',
     violates: ['configuration.empty-removes'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => (value === '' ? [] : [[name, value]])),
   },
   {
     id: 'configuration-body-is-required',
     title: 'Setting without a body is answered with 400.',
     violates: ['configuration.body-is-optional'],
-    operations: put,
+    operations: putOnly,
     alter: responseBecomes((response, { body }) =>
       response.status === 204 && body.length === 0 ? ownResponse(400) : response,
     ),
@@ -169,35 +169,35 @@ export const configurationDefects: readonly Defect[] = [
     id: 'configuration-names-lose-their-dots',
     title: 'Dots in names become underscores.',
     violates: ['configuration.any-name'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => [[name.replaceAll('.', '_'), value]]),
   },
   {
     id: 'configuration-values-are-one-line',
     title: 'Only the first line of a value is kept.',
     violates: ['configuration.any-string'],
-    operations: put,
+    operations: putOnly,
     alter: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
     title: 'Values that are not strings are answered with 204.',
     violates: ['configuration.values-are-strings'],
-    operations: put,
+    operations: putOnly,
     alter: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
     title: 'A value that is null is answered with 204.',
     violates: ['configuration.values-are-strings'],
-    operations: put,
+    operations: putOnly,
     alter: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
   },
   {
     id: 'configuration-is-set-in-part',
     title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing', 'errors.refused-changes-nothing'],
-    operations: put,
+    operations: putOnly,
     alter: responseBecomes(async (response, request, send) => {
       const texts = Object.entries(objectOf(request)).filter(
         ([, value]) => typeof value === 'string',
@@ -211,14 +211,14 @@ export const configurationDefects: readonly Defect[] = [
     id: 'configuration-takes-any-json',
     title: 'A body that is not a JSON object is answered with 204.',
     violates: ['configuration.malformed-is-400'],
-    operations: put,
+    operations: putOnly,
     alter: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
     title: 'A body that is not JSON is answered with 500.',
     violates: ['configuration.malformed-is-400'],
-    operations: put,
+    operations: putOnly,
     alter: responseBecomes((response, request) =>
       response.status === 400 && request.body.length > 0 && jsonOf(request) === undefined
         ? withStatus(response, 500)
@@ -236,14 +236,14 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.read-all',
       'configuration.any-name',
     ],
-    operations: [...get, ...put],
+    operations: [...get, ...putOnly],
     alter: sharesStores,
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
     title: 'Removing a key that does not exist is answered with 404.',
     violates: ['configuration.remove-unknown'],
-    operations: put,
+    operations: putOnly,
     alter: () => ({
       request: async (request, send) => {
         const values = Object.values(objectOf(request));

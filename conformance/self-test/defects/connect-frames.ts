@@ -140,12 +140,12 @@ export const connectFrameDefects: readonly Defect[] = [
   row('pings-wait-for-the-last-fragment', 'A ping between fragments ends the connection.', [
     'connect.fragments',
     () => {
-      const open = new WeakSet<FrameTunnel>();
+      const openTunnels = new WeakSet<FrameTunnel>();
       return {
         frame: (frame, from, tunnel) => {
           if (from === 'target') return frame;
-          if (frame.opcode === ping && open.has(tunnel)) tunnel.destroy();
-          if (frame.opcode <= binary && !frame.fin) open.add(tunnel);
+          if (frame.opcode === ping && openTunnels.has(tunnel)) tunnel.destroy();
+          if (frame.opcode <= binary && !frame.fin) openTunnels.add(tunnel);
           return frame;
         },
       };

@@ -48,7 +48,7 @@ function fieldDefects(version: Version): Defect[] {
       violates: [`next.${version}-${name}` as RequirementId],
       operations: polls[version],
     } as const;
-    const left = {
+    const lackDefect = {
       ...common,
       id: `${version}-instructions-lack-${name}`,
       title: `The instructions of ${version} have no ${path}.`,
@@ -60,7 +60,7 @@ function fieldDefects(version: Version): Defect[] {
       title: `The instructions of ${version} have a malformed ${path}.`,
       alter: fieldBecomes(path, () => wrong),
     };
-    return isRequired ? [left, other] : [other];
+    return isRequired ? [lackDefect, other] : [other];
   });
 }
 

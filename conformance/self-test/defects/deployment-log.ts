@@ -191,9 +191,9 @@ export const deploymentLogDefects: readonly Defect[] = [
           if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
-          const known = tokens.get(id) ?? new Set<string>();
-          tokens.set(id, known.add(authorization));
-          for (const other of known) {
+          const deploymentTokens = tokens.get(id) ?? new Set<string>();
+          tokens.set(id, deploymentTokens.add(authorization));
+          for (const other of deploymentTokens) {
             if (other === authorization) continue;
             await send({ ...request, headers: { ...request.headers, authorization: other } });
           }
@@ -209,14 +209,14 @@ export const deploymentLogDefects: readonly Defect[] = [
       violates: ['log.after-failure'],
       operations: ['put-deployment-log', 'put-deployment-status'],
       alter: () => {
-        const ended = new Set<string>();
+        const endedIds = new Set<string>();
         return {
           response: (response, request) => {
             const { id = '' } = request.parameters;
             const isReport = request.operation === 'put-deployment-status';
             const part = `${request.headers.authorization ?? ''} ${id}`;
-            if (isReport && bodyMemberAt(request, 'status') === status) ended.add(part);
-            return !isReport && isSuccess(response) && ended.has(part)
+            if (isReport && bodyMemberAt(request, 'status') === status) endedIds.add(part);
+            return !isReport && isSuccess(response) && endedIds.has(part)
               ? ownResponse(404, { error: 'no' })
               : response;
           },

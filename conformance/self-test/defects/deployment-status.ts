@@ -238,9 +238,9 @@ export const deploymentStatusDefects: readonly Defect[] = [
         request: (request) => {
           const key = `${tokenOf(request)} ${request.parameters.id ?? ''}`;
           const rank = order.indexOf(String(bodyMemberAt(request, 'status')));
-          const reached = furthest.get(key) ?? -1;
-          if (rank !== -1 && rank < reached) return ownResponse(204);
-          furthest.set(key, Math.max(rank, reached));
+          const furthestRank = furthest.get(key) ?? -1;
+          if (rank !== -1 && rank < furthestRank) return ownResponse(204);
+          furthest.set(key, Math.max(rank, furthestRank));
           return request;
         },
       };
@@ -269,9 +269,9 @@ export const deploymentStatusDefects: readonly Defect[] = [
           if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
-          const known = tokens.get(id) ?? new Set<string>();
-          tokens.set(id, known.add(authorization));
-          for (const other of known) {
+          const deploymentTokens = tokens.get(id) ?? new Set<string>();
+          tokens.set(id, deploymentTokens.add(authorization));
+          for (const other of deploymentTokens) {
             if (other === authorization) continue;
             await send({ ...request, headers: { ...request.headers, authorization: other } });
           }

@@ -21,11 +21,11 @@ function alterByHistory(
       response: async (targetResponse, request, send) => {
         const { id } = objectOf(targetResponse);
         const token = tokenOf(request);
-        const known = offeredIds.get(token) ?? [];
+        const deviceIds = offeredIds.get(token) ?? [];
         const isOffer =
           everyPoll.some((poll) => poll === request.operation) && targetResponse.status === 200;
-        if (isOffer && typeof id === 'string' && !known.includes(id)) {
-          offeredIds.set(token, [...known, id]);
+        if (isOffer && typeof id === 'string' && !deviceIds.includes(id)) {
+          offeredIds.set(token, [...deviceIds, id]);
         }
         return response ? response(targetResponse, request, send) : targetResponse;
       },
@@ -123,10 +123,10 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     operations,
     alter: alterByHistory((offeredIds) => ({
       request: (request) => {
-        const known = offeredIds.get(tokenOf(request)) ?? [];
+        const deviceIds = offeredIds.get(tokenOf(request)) ?? [];
         const { id = '' } = request.parameters;
         const isReport = request.operation === 'put-deployment-status';
-        const isLate = known.includes(id) && known.at(-1) !== id;
+        const isLate = deviceIds.includes(id) && deviceIds.at(-1) !== id;
         return isReport && isLate && bodyMemberAt(request, 'status') !== undefined
           ? ownResponse(204)
           : request;
@@ -140,10 +140,10 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     operations: [...everyPoll, 'put-deployment-log'],
     alter: alterByHistory((offeredIds) => ({
       request: (request) => {
-        const known = offeredIds.get(tokenOf(request)) ?? [];
-        const [newest, { id = '' }] = [known.at(-1), request.parameters];
+        const deviceIds = offeredIds.get(tokenOf(request)) ?? [];
+        const [newest, { id = '' }] = [deviceIds.at(-1), request.parameters];
         const isLog = request.operation === 'put-deployment-log';
-        if (!isLog || newest === undefined || !known.includes(id)) return request;
+        if (!isLog || newest === undefined || !deviceIds.includes(id)) return request;
         const path = request.path.replace(id, newest);
         return { ...request, path, parameters: { id: newest } };
       },
@@ -217,8 +217,8 @@ export const deploymentInTurnDefects: readonly Defect[] = [
           const { id = '' } = request.parameters;
           const { status, substate } = objectOf(request);
           if (!isSuccess(response)) return response;
-          const known = statuses.get(id) ?? new Map<string, unknown>();
-          for (const [token, reportedStatus] of known) {
+          const statusByToken = statuses.get(id) ?? new Map<string, unknown>();
+          for (const [token, reportedStatus] of statusByToken) {
             if (token === tokenOf(request) || substate === undefined) continue;
             const requestParts = {
               parameters: { id },
@@ -227,7 +227,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
             };
             await send(requestFor('put-deployment-status', requestParts));
           }
-          statuses.set(id, known.set(tokenOf(request), status));
+          statuses.set(id, statusByToken.set(tokenOf(request), status));
           return response;
         },
       };
@@ -263,19 +263,19 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     operations,
     alter: () => {
       const polled = new Map<string, Set<string>>();
-      const failed = new Set<string>();
+      const failedIds = new Set<string>();
       return {
         response: (response, request) => {
           const token = tokenOf(request);
           if (request.operation === 'put-deployment-status') {
             const isEnd = isSuccess(response) && bodyMemberAt(request, 'status') === 'failure';
-            if (isEnd) failed.add(request.parameters.id ?? '');
+            if (isEnd) failedIds.add(request.parameters.id ?? '');
             return response;
           }
           const id = String(objectOf(response).id);
-          const known = polled.get(id) ?? new Set<string>();
-          if (failed.has(id) && !known.has(token)) return ownResponse(204);
-          polled.set(id, known.add(token));
+          const tokens = polled.get(id) ?? new Set<string>();
+          if (failedIds.has(id) && !tokens.has(token)) return ownResponse(204);
+          polled.set(id, tokens.add(token));
           return response;
         },
       };
@@ -287,17 +287,17 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     violates: ['next.repeatable', 'next.get-pending-is-200', 'status.own-part-only'],
     operations,
     alter: () => {
-      const failed = new Map<string, string>();
+      const failures = new Map<string, string>();
       return {
         response: (response, request) => {
           const { id } = request.parameters;
           const token = tokenOf(request);
           if (request.operation === 'put-deployment-status') {
             const isEnd = isSuccess(response) && bodyMemberAt(request, 'status') === 'failure';
-            if (isEnd && id !== undefined) failed.set(id, token);
+            if (isEnd && id !== undefined) failures.set(id, token);
             return response;
           }
-          const owner = failed.get(String(objectOf(response).id)) ?? token;
+          const owner = failures.get(String(objectOf(response).id)) ?? token;
           return owner === token ? response : ownResponse(204);
         },
       };

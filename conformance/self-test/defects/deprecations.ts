@@ -108,9 +108,12 @@ export const deprecationDefects: readonly Defect[] = [
           const [, size] = /name="size"\r\n\r\n(\d+)\r\n/.exec(body.toString('latin1')) ?? [];
           const createdId = response.headers.location?.split('/').at(-1);
           if (size && createdId) stated.set(createdId, Number(size));
-          const known = stated.get(parameters.id ?? '');
-          if (known === undefined || !isSuccess(response)) return response;
-          return changedJson(response, (artifact) => ({ ...membersOf(artifact), size: known }));
+          const statedSize = stated.get(parameters.id ?? '');
+          if (statedSize === undefined || !isSuccess(response)) return response;
+          return changedJson(response, (artifact) => ({
+            ...membersOf(artifact),
+            size: statedSize,
+          }));
         },
       };
     },

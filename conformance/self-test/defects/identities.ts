@@ -59,15 +59,15 @@ function byValues(change: (value: unknown) => unknown): () => Alteration {
 
 /** Refuses a device that writes the objects within its identity otherwise than the first time. */
 function ordersMembersWithin(): Alteration {
-  const known = new Map<unknown, string>();
+  const identityByKey = new Map<unknown, string>();
   return {
     response: (response, request) => {
       if (response.status !== 200) return response;
       const { pubkey } = objectOf(request);
       const { place } = membersOf(JSON.parse(identityIn(request)));
       const placeText = JSON.stringify(place ?? null);
-      const first = known.get(pubkey) ?? placeText;
-      known.set(pubkey, first);
+      const first = identityByKey.get(pubkey) ?? placeText;
+      identityByKey.set(pubkey, first);
       return first === placeText ? response : unauthorized;
     },
   };
@@ -81,9 +81,9 @@ function knowsOneTenant(): Alteration {
       const identity = identityIn(request);
       const { tenant_token: tenant } = objectOf(request);
       if (typeof tenant !== 'string' || !isRightlySigned(request)) return request;
-      const known = tenants.has(identity) ? tenants.get(identity) : tenant;
-      tenants.set(identity, known);
-      return known === tenant ? request : unauthorized;
+      const firstTenant = tenants.has(identity) ? tenants.get(identity) : tenant;
+      tenants.set(identity, firstTenant);
+      return firstTenant === tenant ? request : unauthorized;
     },
   };
 }
@@ -145,8 +145,8 @@ function forgetsDevicesThatPolled(): Alteration {
     request: (request) => {
       const { devices, ...others } = objectOf(request);
       if (!Array.isArray(devices)) return request;
-      const reached = devices.filter((id, index) => index === 0 || !polled.has(id));
-      return withJson(request, { ...others, devices: reached });
+      const reachedDevices = devices.filter((id, index) => index === 0 || !polled.has(id));
+      return withJson(request, { ...others, devices: reachedDevices });
     },
     response: (response, request) => {
       const hadNothing = request.operation === 'get-next-deployment' && response.status === 204;

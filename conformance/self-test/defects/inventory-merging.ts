@@ -142,12 +142,12 @@ export const inventoryMergingDefects: readonly Defect[] = [
     violates: ['inventory.put-replaces-descriptions', 'inventory.put-replaces'],
     operations: attributeWrites,
     alter: () => {
-      const known = new Map<string, unknown>();
+      const descriptions = new Map<string, unknown>();
       const withEarlierValue = (attribute: Members, request: ProxiedRequest): Members => {
         const key = `${tokenOf(request)} ${attribute.name}`;
-        if (attribute.description !== undefined) known.set(key, attribute.description);
-        const isOpen = request.method === 'PATCH' && known.has(key);
-        return isOpen ? { description: known.get(key), ...attribute } : attribute;
+        if (attribute.description !== undefined) descriptions.set(key, attribute.description);
+        const isOpen = request.method === 'PATCH' && descriptions.has(key);
+        return isOpen ? { description: descriptions.get(key), ...attribute } : attribute;
       };
       return attributeBecomes(withEarlierValue)();
     },

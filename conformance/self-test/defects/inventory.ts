@@ -14,8 +14,8 @@ import type {
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
-const put = ['put-attributes'] as const;
-export const attributeWrites = [...patch, ...put] as const;
+const putOnly = ['put-attributes'] as const;
+export const attributeWrites = [...patch, ...putOnly] as const;
 
 /** Matches bodies with at least one matching attribute. */
 export function hasAttribute(
@@ -54,13 +54,17 @@ function alterByHistory(
         const parsed = v.safeParse(attributesShape, jsonOf(request));
         if (!parsed.success || parsed.output.length === 0) return request;
         const attributes = parsed.output;
-        const known = writers.get(tokenOf(request)) ?? new Map<string, string>();
-        const passed = attributes.filter((one) => appliesTo(one, known, request.method));
+        const kindByName = writers.get(tokenOf(request)) ?? new Map<string, string>();
+        const passedAttributes = attributes.filter((one) =>
+          appliesTo(one, kindByName, request.method),
+        );
         for (const { name, value } of attributes) {
-          if (!known.has(name)) known.set(name, kindOf(value));
+          if (!kindByName.has(name)) kindByName.set(name, kindOf(value));
         }
-        writers.set(tokenOf(request), known);
-        return passed.length === attributes.length ? request : withJson(request, passed);
+        writers.set(tokenOf(request), kindByName);
+        return passedAttributes.length === attributes.length
+          ? request
+          : withJson(request, passedAttributes);
       },
     };
   };
@@ -201,7 +205,7 @@ const writing: readonly Defect[] = [
     id: 'put-is-204',
     title: 'PUT is answered with 204.',
     violates: ['inventory.put-is-200'],
-    operations: put,
+    operations: putOnly,
     alter: statusBecomes(200, 204),
   },
   {
@@ -215,7 +219,7 @@ const writing: readonly Defect[] = [
     id: 'put-has-a-body',
     title: 'The response to PUT has a body.',
     violates: ['inventory.put-has-no-body'],
-    operations: put,
+    operations: putOnly,
     alter: responseBecomes(takenAll),
   },
   {
@@ -253,7 +257,7 @@ const writing: readonly Defect[] = [
     id: 'put-upserts',
     title: 'PUT keeps the attributes that it does not name.',
     violates: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
-    operations: put,
+    operations: putOnly,
     alter: requestBecomes((request) =>
       listOf(request).length > 0 ? { ...request, method: 'PATCH' } : request,
     ),
@@ -272,7 +276,7 @@ const writing: readonly Defect[] = [
     id: 'attributes-are-written-for-another',
     title: 'What a device writes is also written for another device.',
     violates: ['inventory.own-attributes'],
-    operations: put,
+    operations: putOnly,
     alter: writesForOthers,
   },
   {

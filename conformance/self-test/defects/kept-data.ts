@@ -20,19 +20,19 @@ function lostBy(
 ): () => Alteration {
   return () => {
     const decisions = new Map<string, readonly unknown[]>();
-    const lost = new Set<string>();
+    const lostKeys = new Set<string>();
     return {
       response: (response, request) => {
         const { id = '', aid } = request.parameters;
         if (request.operation === 'set-auth-set-status') {
           const decision = bodyMemberAt(request, 'status');
           const before = decisions.get(id) ?? [];
-          if (isSuccess(response) && isLoss(decision, before)) lost.add(id);
+          if (isSuccess(response) && isLoss(decision, before)) lostKeys.add(id);
           decisions.set(id, [...before, aid]);
           return response;
         }
         const device = id === '' ? String(claimIn(tokenOf(request), 'sub')) : id;
-        return lost.has(device) && isSuccess(response) ? lose(response, request) : response;
+        return lostKeys.has(device) && isSuccess(response) ? lose(response, request) : response;
       },
     };
   };
@@ -108,10 +108,10 @@ function knowsThree(): Alteration {
   return {
     request: (request) => {
       const device = String(claimIn(tokenOf(request), 'sub'));
-      const known = newest.get(device) ?? [];
+      const deviceIds = newest.get(device) ?? [];
       const id = idOf(request);
-      if (!known.includes(id)) newest.set(device, [...known, id]);
-      const isOld = known.includes(id) && known.indexOf(id) < known.length - 3;
+      if (!deviceIds.includes(id)) newest.set(device, [...deviceIds, id]);
+      const isOld = deviceIds.includes(id) && deviceIds.indexOf(id) < deviceIds.length - 3;
       return isOld ? ownResponse(404, { error: 'not found', request_id: 'defect' }) : request;
     },
   };

@@ -71,8 +71,10 @@ function withoutMembers(names: readonly string[]): () => Alteration {
     Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
   return requestBecomes((request) => {
     if (listOf(request).length > 0) {
-      const rest = listOf(request).filter((each) => !names.includes(String(Object(each).name)));
-      return withJson(request, rest);
+      const otherEntries = listOf(request).filter(
+        (each) => !names.includes(String(Object(each).name)),
+      );
+      return withJson(request, otherEntries);
     }
     return Object.keys(objectOf(request)).length > 0
       ? withJson(request, keepMembers(objectOf(request)))
@@ -96,8 +98,8 @@ function trustsEveryKey(): Alteration {
       }
       if (typeof identityText !== 'string' || response.status !== 401) return response;
       try {
-        const known = trusted.get(identityOf(identityText));
-        return known === undefined || known === pubkey
+        const trustedKey = trusted.get(identityOf(identityText));
+        return trustedKey === undefined || trustedKey === pubkey
           ? response
           : { ...response, status: 200, body: Buffer.from('e30.e30.e30') };
       } catch {
@@ -107,7 +109,7 @@ function trustsEveryKey(): Alteration {
   };
 }
 
-const single: readonly Defect[] = [
+const singleDefects: readonly Defect[] = [
   {
     id: 'percent-encoded-paths-are-404',
     title: 'A path with a percent-encoded letter is not found.',
@@ -239,4 +241,4 @@ const single: readonly Defect[] = [
 ];
 
 /** Spec: What the service does; Authentication */
-export const validInputDefects: readonly Defect[] = [...near, ...single];
+export const validInputDefects: readonly Defect[] = [...near, ...singleDefects];

@@ -93,13 +93,13 @@ function emptied(appliesTo: (request: ProxiedRequest) => boolean): () => Alterat
 
 /** Keeps the first configuration of each device, whatever it sends later. */
 function keepsFirst(): Alteration {
-  const configured = new Set<string>();
+  const configuredTokens = new Set<string>();
   return {
     request: (request) => {
       if (!isConfiguration(request)) return request;
       const token = tokenOf(request);
-      if (configured.has(token)) return ownResponse(204);
-      configured.add(token);
+      if (configuredTokens.has(token)) return ownResponse(204);
+      configuredTokens.add(token);
       return request;
     },
   };

@@ -15,12 +15,12 @@ function linksEnd(
   leadsTo: (request: ProxiedRequest) => string | undefined,
 ): () => Alteration {
   return () => {
-    const ended = new Set<string>();
+    const endedIds = new Set<string>();
     return {
       response: (response, request) => {
         const violation = isSuccess(response) ? ends(request, response) : undefined;
-        if (violation !== undefined) ended.add(violation);
-        const isOver = ended.has(leadsTo(request) ?? '');
+        if (violation !== undefined) endedIds.add(violation);
+        const isOver = endedIds.has(leadsTo(request) ?? '');
         return isOver ? ownResponse(403, { error: 'the link is over', request_id: 'r' }) : response;
       },
     };
@@ -31,17 +31,17 @@ function linksEnd(
 function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => {
     const links = new Map<string, readonly string[]>();
-    const ended = new Set<string>();
+    const endedLinks = new Set<string>();
     return {
       response: (response, request) => {
         const id = request.parameters.id ?? '';
-        const known = links.get(id) ?? [];
-        if (isDone(request)) for (const link of known) ended.add(link);
+        const artifactLinks = links.get(id) ?? [];
+        if (isDone(request)) for (const link of artifactLinks) endedLinks.add(link);
         if (request.operation === 'get-artifact-link') {
           const { uri } = objectOf(response);
-          if (typeof uri === 'string') links.set(id, [...known, new URL(uri).search]);
+          if (typeof uri === 'string') links.set(id, [...artifactLinks, new URL(uri).search]);
         }
-        const isOver = ended.has(`?${request.query}`);
+        const isOver = endedLinks.has(`?${request.query}`);
         return isOver ? ownResponse(403, { error: 'the link is over', request_id: 'r' }) : response;
       },
     };

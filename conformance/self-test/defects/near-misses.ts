@@ -55,8 +55,10 @@ const artifacts: readonly Defect[] = [
     violates: ['artifacts.modified'],
     operations: showing,
     alter: responseBecomes((response) => {
-      const now = new Date(response.headers.date ?? '').toISOString();
-      const moved = artifactsBecome((artifact) => changedAt(artifact, 'modified', () => now));
+      const responseTime = new Date(response.headers.date ?? '').toISOString();
+      const moved = artifactsBecome((artifact) =>
+        changedAt(artifact, 'modified', () => responseTime),
+      );
       return isSuccess(response) ? changedJson(response, moved) : response;
     }),
   },
@@ -117,7 +119,7 @@ function flavourBecomes(change: (flavour: string) => string): () => Alteration {
   });
 }
 
-const compared: readonly Defect[] = [
+const comparisonDefects: readonly Defect[] = [
   ...polls.map(
     (operation): Defect => ({
       id: `${operation}-compares-depends-without-regard-to-case`,
@@ -151,14 +153,14 @@ function isEmptyList(request: ProxiedRequest): boolean {
 
 /** Keeps the old description when a PUT sends an attribute without a description. */
 function keepsDescriptions(): Alteration {
-  const known = new Map<string, unknown>();
+  const valuesByName = new Map<string, unknown>();
   return {
     request: (request) => {
       const attributes = listOf(request).map((attribute) => {
         if (!isObject(attribute)) return attribute;
         const key = `${tokenOf(request)} ${attribute.name}`;
-        if (attribute.description !== undefined) known.set(key, attribute.description);
-        const description = known.get(key);
+        if (attribute.description !== undefined) valuesByName.set(key, attribute.description);
+        const description = valuesByName.get(key);
         return description === undefined ? attribute : { ...attribute, description };
       });
       return attributes.length > 0 ? withJson(request, attributes) : request;
@@ -209,12 +211,12 @@ function signatureOf({ headers }: ProxiedRequest): string {
 
 /** Compares identities case-insensitively. */
 function knowsIdentitiesInAnyCase(): Alteration {
-  const known = new Set<string>();
+  const identities = new Set<string>();
   return {
     response: (response, request) => {
       const identity = String(objectOf(request).id_data);
-      if (response.status === 200) known.add(identity.toLowerCase());
-      const isKnown = known.has(identity.toLowerCase()) && identity.includes('sERIAL');
+      if (response.status === 200) identities.add(identity.toLowerCase());
+      const isKnown = identities.has(identity.toLowerCase()) && identity.includes('sERIAL');
       return response.status === 401 && isKnown ? grantResponse(response) : response;
     },
   };
@@ -222,11 +224,11 @@ function knowsIdentitiesInAnyCase(): Alteration {
 
 /** Compares the signature of a link case-insensitively. */
 function knowsSignaturesInAnyCase(): Alteration {
-  const known = new Map<string, string>();
+  const valuesByParameter = new Map<string, string>();
   return {
     request: (request) => {
       for (const [name, value] of queryOf(request)) {
-        const original = known.get(value.toLowerCase());
+        const original = valuesByParameter.get(value.toLowerCase());
         if (name.endsWith('-signature') && original)
           return withQuery(request, { [name]: original });
       }
@@ -235,7 +237,7 @@ function knowsSignaturesInAnyCase(): Alteration {
     response: (response) => {
       const link = offeredLink(response);
       for (const [name, value] of link?.searchParams ?? []) {
-        if (name.endsWith('-signature')) known.set(value.toLowerCase(), value);
+        if (name.endsWith('-signature')) valuesByParameter.set(value.toLowerCase(), value);
       }
       return response;
     },
@@ -314,7 +316,7 @@ const letters: readonly Defect[] = [
 /** Spec: Resources and their fields; Endpoints */
 export const nearMissDefects: readonly Defect[] = [
   ...artifacts,
-  ...compared,
+  ...comparisonDefects,
   ...emptied,
   ...letters,
 ];

@@ -133,7 +133,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     violates,
     operations: posting,
     alter: alterProvides((pairs, depends) => {
-      const begun = namesOf(depends).filter((name) => {
+      const prefixNames = namesOf(depends).filter((name) => {
         const statedValue = pairs[name];
         return (
           typeof statedValue === 'string' &&
@@ -141,7 +141,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
           isPrefix(statedValue, depends[name])
         );
       });
-      return satisfied(pairs, depends, begun);
+      return satisfied(pairs, depends, prefixNames);
     }),
   },
   {

@@ -19,7 +19,7 @@ function installedIf(
   });
 }
 
-const pending = [
+const pendingRequirements = [
   'next.get-pending-is-200',
   'next.post-pending-is-200',
   'next.v2-pending-is-200',
@@ -31,7 +31,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
     id: 'beginning-of-a-release-name-counts-as-installed',
     title:
       'A release counts as installed if the name of the installed artifact starts like its own.',
-    violates: pending,
+    violates: pendingRequirements,
     operations: everyPoll,
     alter: installedIf((installedName, offeredName) => offeredName.startsWith(installedName)),
   },
@@ -39,7 +39,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
     id: 'longer-name-counts-as-installed',
     title:
       'A release counts as installed if the name of the installed artifact starts with its own.',
-    violates: pending,
+    violates: pendingRequirements,
     operations: everyPoll,
     alter: installedIf((installedName, offeredName) => installedName.startsWith(offeredName)),
   },
@@ -47,7 +47,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
     id: 'release-name-in-any-case-counts-as-installed',
     title:
       'A release counts as installed if the name of the installed artifact has other capitals.',
-    violates: pending,
+    violates: pendingRequirements,
     operations: everyPoll,
     alter: installedIf(
       (installedName, offeredName) => installedName.toLowerCase() === offeredName.toLowerCase(),

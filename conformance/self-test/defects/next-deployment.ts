@@ -46,15 +46,15 @@ function offersAgain(
 ): Defect['alter'] {
   return () => {
     const offers: LastOffers = new Map();
-    const ended = new Set<string>();
+    const endedTokens = new Set<string>();
     return {
       response: (response, request) => {
         const token = tokenOf(request);
-        for (const each of over(request, response, offers)) ended.add(each);
+        for (const each of over(request, response, offers)) endedTokens.add(each);
         if (!everyPoll.some((poll) => poll === request.operation)) return response;
         if (response.status === 200) offers.set(token, response);
         const offer = offers.get(token);
-        return response.status === 204 && offer && ended.has(token) ? offer : response;
+        return response.status === 204 && offer && endedTokens.has(token) ? offer : response;
       },
     };
   };

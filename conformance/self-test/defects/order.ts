@@ -29,15 +29,15 @@ function lostAfter(
   empty: unknown,
 ): () => Alteration {
   return () => {
-    const due = new Set<string>();
+    const dueTokens = new Set<string>();
     return {
       request: (request) => {
         const token = tokenOf(request);
         if (request.operation === first) {
-          due.add(token);
+          dueTokens.add(token);
           return request;
         }
-        const isLost = isGood(jsonOf(request)) && due.delete(token);
+        const isLost = isGood(jsonOf(request)) && dueTokens.delete(token);
         return isLost ? withJson(request, empty) : request;
       },
     };

@@ -34,7 +34,7 @@ const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map
   alter: refusalOf(({ headers }) => headers.expect !== undefined),
 }));
 
-const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
+const http10Defects: readonly Defect[] = idsOf(() => true).map((operation) => ({
   id: `${operation}-refuses-http-1-0`,
   title: `The operation ${operation} answers 400 to an HTTP/1.0 request.`,
   violates: ['service.http-1-0'],
@@ -91,4 +91,4 @@ const one: readonly Defect[] = [
 ];
 
 /** Spec: What the service does */
-export const rawRequestVariantDefects: readonly Defect[] = [...expecting, ...old, ...one];
+export const rawRequestVariantDefects: readonly Defect[] = [...expecting, ...http10Defects, ...one];

@@ -78,7 +78,7 @@ const variantDefects: readonly VariantDefect[] = [
 ];
 
 /** The operations that the cases on request variants call. */
-const called = (Object.keys(operations) as OperationId[]).filter(
+const calledIds = (Object.keys(operations) as OperationId[]).filter(
   (id) => !['connect', 'download-configuration', 'get-update-control-map'].includes(id),
 );
 
@@ -97,7 +97,11 @@ function isSentSo({ id }: VariantDefect, operation: OperationId): boolean {
 }
 
 /** The operations that cases call in other variants. Tokens in other places are sent to fewer. */
-const calledInVariants: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
+const calledInVariants: readonly OperationId[] = [
+  ...calledIds,
+  'connect',
+  'get-update-control-map',
+];
 
 /** A defect for each variant on each operation that can be called in the variant. */
 const everyVariant: readonly Defect[] = variantDefects.flatMap((variant) =>
@@ -127,7 +131,7 @@ function refusesTheThird(): Alteration {
   };
 }
 
-const repeated: readonly Defect[] = (
+const repetitionDefects: readonly Defect[] = (
   ['put-attributes', 'patch-attributes', 'put-configuration', 'put-deployment-log'] as const
 ).map((operation) => ({
   id: `${operation}-a-third-time-is-refused`,
@@ -154,7 +158,7 @@ const locations: Readonly<Record<string, (request: ProxiedRequest) => string | u
   'other-header': ({ headers }) => headers['x-access-token'],
 };
 
-const elsewhere: readonly Defect[] = called
+const elsewhere: readonly Defect[] = calledIds
   .filter((id) => id !== 'post-auth-request')
   .flatMap((operation) =>
     Object.entries(locations).map(([location, find]) => ({
@@ -166,4 +170,4 @@ const elsewhere: readonly Defect[] = called
     })),
   );
 
-export const requestVariantDefects = [...everyVariant, ...repeated, ...elsewhere];
+export const requestVariantDefects = [...everyVariant, ...repetitionDefects, ...elsewhere];

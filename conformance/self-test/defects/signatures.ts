@@ -62,8 +62,8 @@ const header: readonly Defect[] = [
     violates: ['auth.bad-signature-is-401'],
     operations,
     alter: statusBecomes(401, 403, (request) => {
-      const signed = signedRequest(request);
-      return signed !== undefined && !verifies(signed, standard(signed));
+      const signedParts = signedRequest(request);
+      return signedParts !== undefined && !verifies(signedParts, standard(signedParts));
     }),
   },
   {

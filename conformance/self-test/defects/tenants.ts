@@ -14,9 +14,9 @@ function sharedArtifacts(): Alteration {
   const links = new Map<string, string>();
   return {
     response: (response, { operation, parameters, ...request }) => {
-      const created = response.headers.location?.split('/').at(-1);
-      if (operation === 'upload-artifact' && response.status === 201 && created !== undefined) {
-        links.set(created, tokenOf(request));
+      const createdId = response.headers.location?.split('/').at(-1);
+      if (operation === 'upload-artifact' && response.status === 201 && createdId !== undefined) {
+        links.set(createdId, tokenOf(request));
       }
       if (operation === 'delete-artifact') links.delete(parameters.id ?? '');
       const isKnown = links.has(parameters.id ?? '');

@@ -63,10 +63,10 @@ function grantsTheEarlierToken(): Alteration {
       if (response.status !== 200) return response;
       const key = body.toString();
       const nowMs = answeredMs(response);
-      const known = earlier.get(key);
-      const ageMs = known ? nowMs - known.fromMs : 0;
+      const earlierToken = earlier.get(key);
+      const ageMs = earlierToken ? nowMs - earlierToken.fromMs : 0;
       // A younger one may have been revoked in the meantime.
-      if (known && ageMs > DAY_MS && ageMs < 7 * DAY_MS) return known.token;
+      if (earlierToken && ageMs > DAY_MS && ageMs < 7 * DAY_MS) return earlierToken.token;
       earlier.set(key, { token: response, fromMs: nowMs });
       return response;
     },
@@ -115,12 +115,14 @@ export const timeDefects: readonly Defect[] = [
     violates: ['tokens.expired-is-refused'],
     operations: ['get-configuration', 'put-configuration'],
     alter: () => {
-      const known = new Set<string>();
+      const acceptedTokens = new Set<string>();
       return {
         response: (response, request) => {
-          if (response.status < 300) known.add(tokenOf(request));
+          if (response.status < 300) acceptedTokens.add(tokenOf(request));
           const isExpiry = response.status >= 400 && expired.test(response.body.toString());
-          return isExpiry && known.has(tokenOf(request)) ? withStatus(response, 204) : response;
+          return isExpiry && acceptedTokens.has(tokenOf(request))
+            ? withStatus(response, 204)
+            : response;
         },
       };
     },
@@ -251,15 +253,15 @@ export const timeDefects: readonly Defect[] = [
     violates: ['next.source-expires-later', 'next.source-gives-the-artifact'],
     operations: polls,
     alter: () => {
-      const known = new Map<string, unknown>();
+      const earlierValues = new Map<string, unknown>();
       return {
         response: (response) => {
           if (response.status !== 200) return response;
           return changedJson(response, (body) => {
             const key = String(Object(body).id);
             return changedAt(body, 'artifact.source', (source) => {
-              const first = known.get(key) ?? source;
-              known.set(key, first);
+              const first = earlierValues.get(key) ?? source;
+              earlierValues.set(key, first);
               return first;
             });
           });

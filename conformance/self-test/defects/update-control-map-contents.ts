@@ -14,9 +14,9 @@ import { bodyMemberAt, isObject } from '../sent.ts';
 
 const fetches = ['get-update-control-map'] as const;
 const polls = ['post-next-deployment-v2'] as const;
-const assigned = ['map.is-the-assigned-one'] as const;
+const assignedMap = ['map.is-the-assigned-one'] as const;
 const ofAnotherId = ['next.control-map-id', 'map.id-is-the-deployment'] as const;
-const instructed = ['next.control-map-as-given'] as const;
+const instructedMap = ['next.control-map-as-given'] as const;
 
 function firstOf(states: unknown): unknown {
   return isObject(states) ? Object.fromEntries(Object.entries(states).slice(0, 1)) : states;
@@ -25,14 +25,14 @@ function firstOf(states: unknown): unknown {
 /** Answers every request for a map with the contents of the first map that `keyOf` knows. */
 function cached(keyOf: (token: string) => string): () => Alteration {
   return () => {
-    const known = new Map<string, unknown>();
+    const mapsById = new Map<string, unknown>();
     return {
       response: (response, request) => {
         const { update_control_map: map } = objectOf(response);
         if (!isSuccess(response) || !isObject(map)) return response;
         const key = keyOf(tokenOf(request));
-        const first = known.get(key) ?? map;
-        known.set(key, first);
+        const first = mapsById.get(key) ?? map;
+        mapsById.set(key, first);
         return withJson(response, {
           update_control_map: isObject(first) ? { ...first, id: map.id } : map,
         });
@@ -92,42 +92,42 @@ export const updateControlMapContentDefects: readonly Defect[] = [
   {
     id: 'map-is-that-of-the-first-deployment',
     title: 'A device gets the map of its first deployment for later ones too.',
-    violates: assigned,
+    violates: assignedMap,
     operations: fetches,
     alter: cached((token) => token),
   },
   {
     id: 'map-is-that-of-another-device',
     title: 'Every device gets the contents of the map that was fetched first.',
-    violates: assigned,
+    violates: assignedMap,
     operations: fetches,
     alter: cached(() => ''),
   },
   {
     id: 'map-has-one-state-only',
     title: 'The map has only the first of its states.',
-    violates: assigned,
+    violates: assignedMap,
     operations: fetches,
     alter: fieldBecomes('update_control_map.states', firstOf),
   },
   {
     id: 'instructed-map-has-one-state-only',
     title: 'The map in the instructions has only the first of its states.',
-    violates: instructed,
+    violates: instructedMap,
     operations: polls,
     alter: fieldBecomes('artifact.update_control_map.states', firstOf),
   },
   {
     id: 'negative-priority-of-a-map-is-lost',
     title: 'A negative priority of a map is answered as 0.',
-    violates: assigned,
+    violates: assignedMap,
     operations: fetches,
     alter: fieldBecomes('update_control_map.priority', (value) => Math.max(0, Number(value))),
   },
   {
     id: 'negative-priority-in-instructions-is-lost',
     title: 'A negative priority of a map is 0 in the instructions.',
-    violates: instructed,
+    violates: instructedMap,
     operations: polls,
     alter: fieldBecomes('artifact.update_control_map.priority', (value) =>
       Math.max(0, Number(value)),
@@ -136,7 +136,7 @@ export const updateControlMapContentDefects: readonly Defect[] = [
   {
     id: 'every-action-of-a-map-is-pause',
     title: 'The action of each state of a map is pause, whichever was assigned.',
-    violates: assigned,
+    violates: assignedMap,
     operations: fetches,
     alter: fieldBecomes('update_control_map.states', (states) =>
       isObject(states)
@@ -154,7 +154,7 @@ export const updateControlMapContentDefects: readonly Defect[] = [
   {
     id: 'no-map-is-offered-while-a-device-pauses',
     title: 'While a device pauses before rebooting or committing, its instructions have no map.',
-    violates: [...instructed, 'next.control-map'],
+    violates: [...instructedMap, 'next.control-map'],
     operations: [...polls, 'put-deployment-status'],
     alter: whilePaused((response) =>
       changedJson(response, (body) =>

@@ -40,7 +40,7 @@ function fieldIs(
   };
 }
 
-const assigned = 'map.is-the-assigned-one';
+const assignedMap = 'map.is-the-assigned-one';
 
 export const updateControlMapDefects: readonly Defect[] = [
   {
@@ -59,11 +59,15 @@ export const updateControlMapDefects: readonly Defect[] = [
   },
   fieldIs(['id', ['map.id-is-the-deployment']], 'id', 'another-map'),
   fieldIs(['type of id', ['map.id']], 'id', 7),
-  fieldIs(['priority', [assigned]], 'priority', 9),
-  fieldIs(['type of priority', ['map.priority', assigned]], 'priority', 'high'),
-  fieldIs(['form of states', ['map.fields', assigned]], 'states', ['ArtifactInstall_Enter']),
-  fieldIs(['action', [assigned]], 'states.ArtifactInstall_Enter.action', 'fail'),
-  fieldIs(['type of action', ['map.action', assigned]], 'states.ArtifactInstall_Enter.action', 7),
+  fieldIs(['priority', [assignedMap]], 'priority', 9),
+  fieldIs(['type of priority', ['map.priority', assignedMap]], 'priority', 'high'),
+  fieldIs(['form of states', ['map.fields', assignedMap]], 'states', ['ArtifactInstall_Enter']),
+  fieldIs(['action', [assignedMap]], 'states.ArtifactInstall_Enter.action', 'fail'),
+  fieldIs(
+    ['type of action', ['map.action', assignedMap]],
+    'states.ArtifactInstall_Enter.action',
+    7,
+  ),
   givenOn('malformed', 'map.malformed-id'),
   givenOn('unknown', 'map.unknown-is-404', 'tenants.are-apart'),
   givenOn('foreign', 'map.foreign-is-404'),
@@ -87,13 +91,13 @@ export const updateControlMapDefects: readonly Defect[] = [
     violates: ['map.finished-is-404'],
     operations: ['get-update-control-map', 'put-deployment-status'],
     alter: () => {
-      const failed = new Set<string>();
+      const failedIds = new Set<string>();
       return {
         response: (response, request) => {
           const { id = '' } = request.parameters;
           const isReport = request.operation === 'put-deployment-status';
-          if (isReport && objectOf(request).status === 'failure') failed.add(id);
-          const isGiven = !isReport && response.status === 404 && failed.has(id);
+          if (isReport && objectOf(request).status === 'failure') failedIds.add(id);
+          const isGiven = !isReport && response.status === 404 && failedIds.has(id);
           return isGiven ? ownResponse(200, { update_control_map: { id } }) : response;
         },
       };
@@ -102,7 +106,7 @@ export const updateControlMapDefects: readonly Defect[] = [
   {
     id: 'map-is-the-one-fetched-first',
     title: 'After a user has changed a map, devices fetch the former one.',
-    violates: [assigned],
+    violates: [assignedMap],
     operations: fetches,
     alter: () => {
       const first = new Map<string | undefined, ProxiedResponse>();

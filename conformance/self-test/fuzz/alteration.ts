@@ -80,8 +80,10 @@ export function jsonOfStatus(
     if (response.status !== status) return response;
     const body = jsonOf(response);
     if (body === undefined) return response;
-    const made = change(body, request);
-    return JSON.stringify(made) === JSON.stringify(body) ? response : withJson(response, made);
+    const changedBody = change(body, request);
+    return JSON.stringify(changedBody) === JSON.stringify(body)
+      ? response
+      : withJson(response, changedBody);
   };
 }
 

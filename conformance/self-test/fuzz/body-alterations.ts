@@ -20,11 +20,11 @@ export function bodyAlterations(id: OperationId, row: Operation): readonly Alter
   const success = row.success[STATUS];
   if (success === undefined) return [];
   const bytes = byteRows.filter(({ fits }) => fits(success));
-  const whole = success.mediaType === undefined && success.shape !== undefined;
-  const isList = whole && row.response?.lists?.[''] !== undefined;
+  const hasJsonBody = success.mediaType === undefined && success.shape !== undefined;
+  const isList = hasJsonBody && row.response?.lists?.[''] !== undefined;
   return [
     ...bytes.map((each) => alteration(id, each, ofStatus(STATUS, each.change))),
-    ...(whole ? jsonRows : []).map((each) =>
+    ...(hasJsonBody ? jsonRows : []).map((each) =>
       alteration(id, each, jsonOfStatus(STATUS, each.change)),
     ),
     ...(isList ? listRows(row) : []).map((each) =>

@@ -73,20 +73,21 @@ function oneOf<Item>(items: readonly Item[], random: Random): Item {
 
 type AlterationsOfKind = ReadonlyMap<OperationId, readonly Alteration[]>;
 type AlterationPool = ReadonlyMap<string, AlterationsOfKind>;
-let whole: AlterationPool | undefined;
+let cachedPool: AlterationPool | undefined;
 
 /** Groups alterations by kind and operation, so that rare kinds are drawn as often as others. */
 function everyAlteration(): AlterationPool {
-  if (whole) return whole;
+  if (cachedPool) return cachedPool;
   const pool = new Map<string, Map<OperationId, readonly Alteration[]>>();
   for (const id of ids) {
     for (const alteration of alterationsOf(id)) {
-      const own = pool.get(alteration.kind) ?? new Map<OperationId, readonly Alteration[]>();
-      own.set(id, [...(own.get(id) ?? []), alteration]);
-      pool.set(alteration.kind, own);
+      const alterationsByOperation =
+        pool.get(alteration.kind) ?? new Map<OperationId, readonly Alteration[]>();
+      alterationsByOperation.set(id, [...(alterationsByOperation.get(id) ?? []), alteration]);
+      pool.set(alteration.kind, alterationsByOperation);
     }
   }
-  whole = pool;
+  cachedPool = pool;
   return pool;
 }
 

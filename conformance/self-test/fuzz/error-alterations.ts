@@ -7,13 +7,13 @@ import { changedJson, withHeaders, withJson, withText } from '../alter.ts';
 import type { ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { type Alteration, refusalsOf, type ViolatedLevel } from './alteration.ts';
 
-const named = [400, 401, 403, 404, 409];
+const errorStatuses = [400, 401, 403, 404, 409];
 
 type AlterationChange = Alteration['change'];
 
 /** Returns the alterations of those refusals for which the contract shows an Error body. */
 export function errorAlterations(_: OperationId, row: Operation): readonly Alteration[] {
-  const statuses = named.filter(
+  const statuses = errorStatuses.filter(
     (status) =>
       (row.refusals.includes(status) || status === 401) && !row.bodilessRefusals?.includes(status),
   );

@@ -58,9 +58,9 @@ export interface FuzzOptions {
 export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { defects, count, seed, affectedCases, baselineFailures, workers, onRow, signal } = options;
   const rows = new Map<string, FuzzRow>();
-  const waiting = defects.values();
+  const queue = defects.values();
   const work = async (runOf: RunDefect): Promise<void> => {
-    for (const defect of waiting) {
+    for (const defect of queue) {
       if (signal?.aborted) return;
       const row = await resultRow(defect, casesAffectedBy(defect, affectedCases), runOf);
       if (row === undefined) return;

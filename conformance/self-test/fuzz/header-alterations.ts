@@ -32,8 +32,10 @@ function header(
     violatedLevel,
     about,
     change: (response) => {
-      const old = response.headers[name];
-      return old === undefined ? response : withHeaders(response, { [name]: value(old) });
+      const originalValue = response.headers[name];
+      return originalValue === undefined
+        ? response
+        : withHeaders(response, { [name]: value(originalValue) });
     },
   };
 }
@@ -56,15 +58,15 @@ function labels(row: Operation): readonly Alteration[] {
   const violatedLevel = isExport ? 'must' : 'should';
   const about = isExport ? 'audit.export-media-type' : 'service.json-is-labelled';
   const isJson = success.mediaType === undefined;
-  const wrong = isJson ? 'text/html' : 'application/json';
+  const wrongMediaType = isJson ? 'text/html' : 'application/json';
   const rows = [
     header(
       'content-type-altered',
       violatedLevel,
       'content-type',
-      () => wrong,
+      () => wrongMediaType,
       about,
-      `200 as ${wrong}`,
+      `200 as ${wrongMediaType}`,
     ),
     // The contract requires no Content-Type for a body that is neither JSON nor CSV.
     header(

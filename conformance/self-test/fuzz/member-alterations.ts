@@ -46,8 +46,8 @@ function membersOf(id: OperationId, row: Operation): readonly Member[] {
   const resource = tables.find((each) => each.name === name);
   if (resource === undefined || to === undefined) return [];
   return fieldsOf(resource).map((field) => {
-    const own = field.path.map((step) => (step === '[]' ? '*' : step));
-    const steps = [...to, ...own];
+    const fieldSteps = field.path.map((step) => (step === '[]' ? '*' : step));
+    const steps = [...to, ...fieldSteps];
     return { id, steps, field, absence: absenceOf(steps, field, row) };
   });
 }
@@ -112,10 +112,10 @@ function altered(
   { kind, says, violatedLevel }: AlterationText,
   change: Parameters<typeof alteredAt>[3],
 ): readonly Alteration[] {
-  const own = steps.includes('*') ? listPositions : (['every'] as const);
+  const positions = steps.includes('*') ? listPositions : (['every'] as const);
   const path = `/${steps.join('/')}`;
   const ofList = steps[0] === '*' ? steps.slice(1) : steps;
-  return own.map((pick) => ({
+  return positions.map((pick) => ({
     kind,
     says: `${says} ${path}${steps.includes('*') ? ` (${pick})` : ''}`,
     violatedLevel,

@@ -68,15 +68,18 @@ function isEmptyList(response: ProxiedResponse): boolean {
  */
 function refusalResponse(response: ProxiedResponse, status: number): ProxiedResponse {
   const { headers } = ownResponse(status, error);
-  const named = Object.entries(response.headers).find(([name]) => name.endsWith('-requestid'));
-  const requestIdHeader = named === undefined ? {} : { [named[0]]: named[1] };
-  const body = named === undefined ? error : { ...error, request_id: named[1] };
+  const requestIdEntry = Object.entries(response.headers).find(([name]) =>
+    name.endsWith('-requestid'),
+  );
+  const requestIdHeader =
+    requestIdEntry === undefined ? {} : { [requestIdEntry[0]]: requestIdEntry[1] };
+  const body = requestIdEntry === undefined ? error : { ...error, request_id: requestIdEntry[1] };
   return withJson({ ...response, status, headers: { ...requestIdHeader, ...headers } }, body);
 }
 
 function refusalAlterations(id: OperationId, row: Operation): readonly Alteration[] {
-  const own = provoked.filter((from) => row.refusals.includes(from) || from === 401);
-  return own.flatMap((from) => {
+  const documentedStatuses = provoked.filter((from) => row.refusals.includes(from) || from === 401);
+  return documentedStatuses.flatMap((from) => {
     const others = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
     return [
       ...others.flatMap((to): readonly Alteration[] => {

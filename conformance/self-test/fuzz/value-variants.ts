@@ -41,7 +41,7 @@ export function otherTypes({ type, path }: ResourceField): readonly OtherType[] 
 }
 
 /** Fields whose values no case can know: the contract leaves them free, or names no source. */
-const free = [/description$/, /meta_?data$/, /files\.\*\.date$/, /change$/, /signed$/];
+const freeTextPaths = [/description$/, /meta_?data$/, /files\.\*\.date$/, /change$/, /signed$/];
 
 /** Returns replacements of the same type. */
 export function variantsOf(
@@ -50,7 +50,7 @@ export function variantsOf(
   row: Operation,
 ): readonly ValueVariant[] {
   const memberPath = steps.join('.');
-  if (free.some((form) => form.test(memberPath))) return [];
+  if (freeTextPaths.some((form) => form.test(memberPath))) return [];
   if (type === 'time') return timesAt(memberPath);
   if (type === 'texts' || type === 'list') return listsAt(memberPath, row);
   if (type === 'word')

@@ -78,8 +78,8 @@ function kindLines(rows: readonly FuzzRow[]): readonly string[] {
   return [
     'Alterations that violate a must, by kind: killed of made',
     ...kinds.map((kind) => {
-      const own = mustViolations(rows).filter((row) => row.kind === kind);
-      return `  ${kind.padEnd(width)}${killedCount(own)} of ${own.length}`;
+      const violationsOfKind = mustViolations(rows).filter((row) => row.kind === kind);
+      return `  ${kind.padEnd(width)}${killedCount(violationsOfKind)} of ${violationsOfKind.length}`;
     }),
   ];
 }

@@ -110,13 +110,13 @@ function kindTableOf(matrix: KillMatrix): string {
 
 function defectRow(row: MatrixRow, areas: readonly string[]): string {
   const { id, title, violates, outcome, equivalent, casesRun } = row;
-  const named = violates.map(
+  const requirementItems = violates.map(
     (each) => `<li><code>${each}</code> ${escapeMarkup(requirements[each].sentence)}</li>`,
   );
   const reason = equivalent === undefined ? '' : `<p>Equivalent: ${escapeMarkup(equivalent)}</p>`;
   return `<tr data-outcome="${outcome}"><th scope="row">${escapeMarkup(title)}<details><summary><code>${escapeMarkup(
     id,
-  )}</code></summary><ul>${named.join('')}</ul>${reason}</details></th><td class="${
+  )}</code></summary><ul>${requirementItems.join('')}</ul>${reason}</details></th><td class="${
     needsNoFix(row) ? 'killed' : 'unsound'
   }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${casesRun}</td></tr>`;
 }
@@ -124,15 +124,15 @@ function defectRow(row: MatrixRow, areas: readonly string[]): string {
 /** Returns the cell with the number and names of an area's cases that kill the defect. */
 function areaCell(row: MatrixRow, area: string): string {
   const areaKills = row.killedBy.filter((id) => areaOf(id) === area);
-  const wrong = row.falseFailures.filter(({ caseId }) => areaOf(caseId) === area);
-  if (areaKills.length + wrong.length === 0) return '<td></td>';
+  const falseFailures = row.falseFailures.filter(({ caseId }) => areaOf(caseId) === area);
+  if (areaKills.length + falseFailures.length === 0) return '<td></td>';
   const items = [
     ...areaKills.map((id) => `<li><code>${escapeMarkup(id)}</code></li>`),
-    ...wrong.map(
+    ...falseFailures.map(
       ({ caseId }) => `<li class="unsound"><code>${escapeMarkup(caseId)}</code> false failure</li>`,
     ),
   ];
-  const count = `${areaKills.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;
+  const count = `${areaKills.length}${falseFailures.length > 0 ? ` + ${falseFailures.length} false` : ''}`;
   return `<td class="count"><details><summary>${count}</summary><ul>${items.join('')}</ul></details></td>`;
 }
 

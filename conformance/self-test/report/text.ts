@@ -73,17 +73,17 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
 }
 
 function requirementLines({ rows }: KillMatrix): string[] {
-  const violated = [...new Set(rows.flatMap(({ violates }) => violates))];
-  const headings = [...new Set(violated.map((id) => requirements[id].heading))];
+  const violatedIds = [...new Set(rows.flatMap(({ violates }) => violates))];
+  const headings = [...new Set(violatedIds.map((id) => requirements[id].heading))];
   return headings.flatMap((heading) => [
     heading,
-    ...violated
+    ...violatedIds
       .filter((id) => requirements[id].heading === heading)
       .map((id) => {
         const requirementRows = rows.filter(({ violates }) => violates.includes(id));
         const killed = requirementRows.filter(({ outcome }) => outcome === 'killed').length;
-        const named = requirementRows.filter(({ proves }) => proves.includes(id)).length;
-        return `  ${id}: ${killed} of ${requirementRows.length} defects killed, ${named} by a case that names it`;
+        const provingCount = requirementRows.filter(({ proves }) => proves.includes(id)).length;
+        return `  ${id}: ${killed} of ${requirementRows.length} defects killed, ${provingCount} by a case that names it`;
       }),
   ]);
 }

@@ -34,18 +34,18 @@ const stateLabels: readonly (readonly [TestedDuty['state'], string])[] = [
 export function App({ testResult }: { testResult: ClientTestResult }) {
   const { scenes, cuts, intervalMs, seed } = testResult;
   const duties = testResult.duties.filter(isListed);
-  const broken = duties.filter(({ state }) => state === 'broken');
+  const brokenDuties = duties.filter(({ state }) => state === 'broken');
   const runScenes = scenes.filter(({ outcome }) => outcome !== 'skipped');
   const interval = intervalMs === undefined ? '' : `, a poll every ${seconds(intervalMs)}`;
   return (
     <Report
       title="Test of a device client"
       about={`${countText(runScenes.length, 'scene')} run${interval}, seed ${seed}`}
-      verdict={<Decision testResult={testResult} broken={broken} />}
+      verdict={<Decision testResult={testResult} broken={brokenDuties} />}
     >
-      {broken.length > 0 && (
+      {brokenDuties.length > 0 && (
         <Card title="Broken duties">
-          {broken.map((duty) => (
+          {brokenDuties.map((duty) => (
             <BrokenDuty key={duty.duty} duty={duty} testResult={testResult} />
           ))}
         </Card>

@@ -8,8 +8,8 @@ import {
   type DefectiveClient,
   editSteps,
   everyAuthentication,
+  hasLabel,
   insert,
-  named,
   repeated,
   silentAfter,
 } from '../alter.ts';
@@ -83,9 +83,9 @@ export const authentication: readonly DefectiveClient[] = [
     duty: 'auth.sends-only-public',
     description: 'sends its private key',
     alter: editSteps('first token', (step) => {
-      const sent = JSON.parse(String(step.sent));
-      sent.pubkey = `-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n`;
-      step.sent = JSON.stringify(sent);
+      const requestJson = JSON.parse(String(step.sent));
+      requestJson.pubkey = `-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n`;
+      step.sent = JSON.stringify(requestJson);
     }),
   },
   {
@@ -135,7 +135,7 @@ export const authentication: readonly DefectiveClient[] = [
     duty: 'auth.new-token-used',
     description: 'goes on with the token that was replaced',
     alter: (steps) => {
-      const before = steps.find(named('expired')) as Request;
+      const before = steps.find(hasLabel('expired')) as Request;
       return insert('poll after expiry', (copy) =>
         [1, 2, 3, 4].map(() => ({ ...copyOf(copy), headers: { ...before.headers } })),
       )(steps);

@@ -6,8 +6,8 @@ import {
   type DefectiveClient,
   dropSteps,
   editSteps,
+  hasLabel,
   insert,
-  named,
   repeated,
   scene,
   silentAfter,
@@ -62,8 +62,8 @@ export const connections: readonly DefectiveClient[] = [
     duty: 'connect.one-socket',
     description: 'keeps the older WebSocket',
     alter: (steps) => {
-      const close = steps.find(named('close'));
-      const late: Step[] = [
+      const close = steps.find(hasLabel('close'));
+      const lateSteps: Step[] = [
         {
           kind: 'socket',
           label: 'late',
@@ -76,14 +76,14 @@ export const connections: readonly DefectiveClient[] = [
       ];
       return steps
         .filter((step) => step !== close)
-        .flatMap((step) => (step.label === 'connect 2: opened' ? [step, ...late] : [step]));
+        .flatMap((step) => (step.label === 'connect 2: opened' ? [step, ...lateSteps] : [step]));
     },
   },
   {
     duty: 'connect.backoff',
     description: 'reconnects every 2 s',
     alter: (steps) => {
-      const first = steps.find(named('connect 1')) as Request;
+      const first = steps.find(hasLabel('connect 1')) as Request;
       const tries = Array.from({ length: 8 }, (_, at) => ({
         ...copyOf(first),
         label: `try ${at}`,
@@ -101,7 +101,7 @@ export const connections: readonly DefectiveClient[] = [
     duty: 'connect.renewed-token',
     description: 'opens its WebSocket with the former token',
     alter: (steps) => {
-      const { headers } = steps.find(named('connect 2')) as Request;
+      const { headers } = steps.find(hasLabel('connect 2')) as Request;
       const key = { 'Sec-WebSocket-Key': Buffer.alloc(16, 3).toString('base64') };
       return insert('poll after revocation', () => [
         request('connect 3', 'connect', { status: 401, headers: { ...headers, ...key } }),

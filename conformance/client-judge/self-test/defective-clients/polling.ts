@@ -7,8 +7,8 @@ import {
   download,
   dropSteps,
   editSteps,
+  hasLabel,
   insert,
-  named,
   provides,
   repeated,
   scene,
@@ -68,7 +68,7 @@ export const polling: readonly DefectiveClient[] = [
     duty: 'next.accepts-204',
     description: 'authenticates after each 204',
     alter: (steps) => {
-      const token = steps.find(named('first token')) as Request;
+      const token = steps.find(hasLabel('first token')) as Request;
       return steps.flatMap((step) =>
         /^idle \d/.test(step.label)
           ? [step, { ...copyOf(token), label: 'again', afterMs: 300 }]
