@@ -23,6 +23,7 @@ import { auditExportCombinedCases } from './audit-log/audit-export-combined.ts';
 import { auditExportValueCases } from './audit-log/audit-export-values.ts';
 import { auditListCombinedCases } from './audit-log/audit-list-combined.ts';
 import { auditLogCases } from './audit-log/audit-log.ts';
+import { auditOrderCases } from './audit-log/audit-order.ts';
 import { auditPagingCases } from './audit-log/audit-paging.ts';
 import { auditShownValueCases } from './audit-log/audit-shown-values.ts';
 import { auditUserActionCases } from './audit-log/audit-user-actions.ts';
@@ -157,6 +158,7 @@ export const allCases: readonly RunnableCase[] = [
   ...monitorVariantCases,
   ...letterCaseCases,
   ...auditLogCases,
+  ...auditOrderCases,
   ...auditPagingCases,
   ...auditListCombinedCases,
   ...auditValueCases,

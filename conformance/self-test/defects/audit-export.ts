@@ -31,6 +31,14 @@ function documentBecomes(
   );
 }
 
+const unfilteredNames = ['sort', 'page', 'per_page', 'limit', 'format_separator', 'ignore'];
+
+/** Matches requests for the whole log, oldest entries first. */
+export function isUnfilteredAsc(request: ProxiedRequest): boolean {
+  const isWhole = [...queryOf(request).keys()].every((name) => unfilteredNames.includes(name));
+  return isWhole && has('sort', 'asc')(request);
+}
+
 /** Shifts a Unix time (seconds) in the query. */
 function shifted(name: string, bySeconds: number): () => Alteration {
   return requestBecomes(
@@ -237,6 +245,13 @@ export const auditExportDefects: readonly Defect[] = [
     violates: ['audit.export-sort-asc'],
     operations,
     alter: parameterBecomes('sort', 'desc', has('sort', 'asc')),
+  },
+  {
+    id: 'unfiltered-export-ignores-asc',
+    title: 'Without a filter, the export with sort=asc has the newest entries first.',
+    violates: ['audit.export-sort-asc'],
+    operations,
+    alter: parameterBecomes('sort', 'desc', isUnfilteredAsc),
   },
   {
     id: 'export-ignores-desc',

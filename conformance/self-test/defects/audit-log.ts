@@ -18,6 +18,7 @@ import {
   statusBecomes,
 } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
+import { isUnfilteredAsc } from './audit-export.ts';
 
 const operations = ['list-audit-logs'] as const;
 
@@ -118,6 +119,11 @@ export const auditLogDefects: readonly Defect[] = [
     'audit.sort-asc',
     parameterBecomes('sort', 'desc', has('sort', 'asc')),
   ]),
+  orderDefect(
+    'unfiltered-audit-log-ignores-asc',
+    'Without a filter, the list with sort=asc has the newest entries first.',
+    ['audit.sort-asc', parameterBecomes('sort', 'desc', isUnfilteredAsc)],
+  ),
   orderDefect('audit-log-ignores-desc', 'With sort=desc, the list has the oldest entries first.', [
     'audit.sort-desc',
     parameterBecomes('sort', 'asc', has('sort', 'desc')),
