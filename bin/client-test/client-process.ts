@@ -71,9 +71,9 @@ export class ClientProcess {
     this.#isReleased = false;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
-        const kept = chunk.subarray(0, OUTPUT_MAX_BYTES - this.#written);
-        this.#written += kept.length;
-        if (kept.length > 0) writeSync(output, kept);
+        const writtenChunk = chunk.subarray(0, OUTPUT_MAX_BYTES - this.#written);
+        this.#written += writtenChunk.length;
+        if (writtenChunk.length > 0) writeSync(output, writtenChunk);
       });
     }
     child.once('error', (error) =>
@@ -92,13 +92,13 @@ export class ClientProcess {
     const child = this.#child;
     this.#child = undefined;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once('close', resolve));
+    const exit = new Promise((resolve) => child.once('close', resolve));
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
-    await ended;
+    await exit;
     // A process that has ended is still in the list of processes until its parent takes note.
     for (let looks = 0; looks < GONE_LOOKS_MAX && isRunning(child.pid); looks += 1)
       await systemClock.sleep(EXIT_POLL_INTERVAL_MS);
@@ -116,8 +116,14 @@ export class ClientProcess {
     const file = openSync(this.#outputFile, 'r');
     try {
       const bytes = Buffer.alloc(TAIL_BYTES);
-      const read = readSync(file, bytes, 0, TAIL_BYTES, Math.max(0, this.#written - TAIL_BYTES));
-      const line = bytes.toString('utf8', 0, read).trimEnd().split('\n').at(-1) ?? '';
+      const byteCount = readSync(
+        file,
+        bytes,
+        0,
+        TAIL_BYTES,
+        Math.max(0, this.#written - TAIL_BYTES),
+      );
+      const line = bytes.toString('utf8', 0, byteCount).trimEnd().split('\n').at(-1) ?? '';
       return line === '' ? '' : `; its last line was: ${line}`;
     } finally {
       closeSync(file);

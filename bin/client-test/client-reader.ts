@@ -17,7 +17,7 @@ import { nextOnServer } from './next-step-on-server.ts';
 
 const unknownDevice: ClientFacts = { device: undefined, deployment: undefined };
 
-const listed = duties.map(({ id, level, sentence, source, remedy, scene }): ClientDuty => {
+const clientDuties = duties.map(({ id, level, sentence, source, remedy, scene }): ClientDuty => {
   const next = nextOnServer(scene, unknownDevice);
   return { duty: id, level, sentence, source, remedy, next };
 });
@@ -26,7 +26,7 @@ const listed = duties.map(({ id, level, sentence, source, remedy, scene }): Clie
 export function clientReader(): ClientReader {
   const judge = new ClientJudge();
   return {
-    duties: listed,
+    duties: clientDuties,
     observe: (event) => judge.judge(event),
     repeats: (client, times) => judge.repeats(client, times),
     rename: (former, client) => judge.rename(former, client),

@@ -14,10 +14,12 @@ const VIOLATIONS_SHOWN_MAX = 3;
 /** Returns the report as lines. */
 export function clientTestLines(testResult: ClientTestResult): readonly string[] {
   const { headline, scenes, duties, intervalMs, problems } = testResult;
-  const stopped = scenes.filter(({ outcome: each }) => each === 'stopped' || each === 'no-request');
+  const stoppedScenes = scenes.filter(
+    ({ outcome: each }) => each === 'stopped' || each === 'no-request',
+  );
   const interval = intervalMs === undefined ? [] : [`It polls every ${seconds(intervalMs)}.`];
   const runScenes = scenes.filter(({ outcome: each }) => each !== 'skipped').length;
-  const broken = duties.filter(({ state }) => state === 'broken');
+  const brokenDuties = duties.filter(({ state }) => state === 'broken');
   return [
     [headline, ...interval, `${countText(runScenes, 'scene')} run.`].join(' '),
     `Duties: ${countsOf(duties)}.`,
@@ -27,20 +29,20 @@ export function clientTestLines(testResult: ClientTestResult): readonly string[]
     ),
     ...section(
       'Broken',
-      broken.filter(({ waiver }) => !waiver),
+      brokenDuties.filter(({ waiver }) => !waiver),
       'broken',
       brokenLines,
     ),
     ...section(
       'Broken, and waived',
-      broken.filter(({ waiver }) => waiver),
+      brokenDuties.filter(({ waiver }) => waiver),
       'broken',
       waivedLines,
     ),
     ...section('Open at the end', duties, 'open', undecidedLines),
     ...sectionLines(
       'Scenes that stopped',
-      stopped.map(({ scene, reason = '' }) => `  ${scene}: ${reason}`),
+      stoppedScenes.map(({ scene, reason = '' }) => `  ${scene}: ${reason}`),
     ),
     ...cutLines(testResult),
     ...unmetSection(duties),
@@ -91,8 +93,8 @@ export function changeLines(
   { duties }: ClientTestResult,
 ): readonly string[] {
   const before = new Map(earlier.duties.map(({ duty, state }) => [duty, state]));
-  const changed = duties.filter(({ duty, state }) => before.get(duty) !== state);
-  const lines = changed.map(
+  const changedDuties = duties.filter(({ duty, state }) => before.get(duty) !== state);
+  const lines = changedDuties.map(
     ({ duty, level, state }) =>
       `  ${duty} (${level}): ${before.get(duty) ?? 'unknown'} -> ${state}`,
   );
@@ -104,10 +106,10 @@ export function changeLines(
 /** The duties of scenes that nobody wanted are only counted. */
 function unmetSection(duties: readonly TestedDuty[]): readonly string[] {
   const unmet = duties.filter((duty) => duty.state === 'not-tested' && isListed(duty));
-  const wanted = unmet.filter(({ reason }) => reason !== NOT_SELECTED);
-  const others = unmet.length - wanted.length;
+  const selectedDuties = unmet.filter(({ reason }) => reason !== NOT_SELECTED);
+  const others = unmet.length - selectedDuties.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
-  return sectionLines('Not tested', [...undecidedLines(wanted), ...rest]);
+  return sectionLines('Not tested', [...undecidedLines(selectedDuties), ...rest]);
 }
 
 /** Returns the client test in the format that CI servers show. */

@@ -28,45 +28,54 @@ export async function runClientTest(
   watch: SceneWatch,
 ): Promise<ClientTestResult> {
   const startedMs = systemClock.monotonicMs();
-  const ended: WatchedScene[] = [];
-  const skipped: SceneResult[] = [];
+  const watchedScenes: WatchedScene[] = [];
+  const skippedScenes: SceneResult[] = [];
   const first = allScenes.find(({ name }) => name === MEASURING_SCENE);
   if (first === undefined) throw new Error(`there is no scene ${MEASURING_SCENE}`);
-  const shared =
+  const sharedTestbed =
     options.command === undefined
       ? await ClientTestbed.open(options, first, { signal })
       : undefined;
-  if (shared) watch.onOpen(shared.url);
+  if (sharedTestbed) watch.onOpen(sharedTestbed.url);
   const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
-    const end = await runWithServer(scene, { options, intervalMs, signal, shared });
-    ended.push(end);
+    const end = await runWithServer(scene, { options, intervalMs, signal, shared: sharedTestbed });
+    watchedScenes.push(end);
     watch.onSceneEnd(end, left);
     return end;
   };
   try {
-    const measured = await runOne(first, undefined, 0);
-    const intervalMs = measuredIntervalMs(measured.observed);
-    const capabilities = capabilitiesOf(measured.observed, options);
+    const firstScene = await runOne(first, undefined, 0);
+    const intervalMs = measuredIntervalMs(firstScene.observed);
+    const capabilities = capabilitiesOf(firstScene.observed, options);
     const today = new Date(systemClock.now()).toISOString().slice(0, 10);
     const facts = { options, capabilities, cutBy: cutOf(options), today };
-    if (intervalMs === undefined) return joinResults({ ...facts, ended, skipped, signal });
+    if (intervalMs === undefined)
+      return joinResults({ ...facts, ended: watchedScenes, skipped: skippedScenes, signal });
     const spentMs = systemClock.monotonicMs() - startedMs;
     const rest = allScenes.filter((scene) => scene !== first);
     const schedule = scheduleOf(rest, { options, intervalMs, capabilities, spentMs });
     for (const { scene, reason } of schedule) {
       if (reason !== undefined)
-        skipped.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });
+        skippedScenes.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });
     }
-    const chosen = schedule.filter(({ reason }) => reason === undefined);
-    await inParallel(options, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
+    const chosenScenes = schedule.filter(({ reason }) => reason === undefined);
+    await inParallel(options, chosenScenes, signal, ({ scene }, left) =>
+      runOne(scene, intervalMs, left),
+    );
     if (options.isCut) {
-      const update = ended.find(({ scene }) => scene === 'update');
+      const update = watchedScenes.find(({ scene }) => scene === 'update');
       const cuts = cutScenes(reportsOf(update?.observed ?? [])).map((scene) => ({ scene }));
       await inParallel(options, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     }
-    return joinResults({ ...facts, intervalMs, ended, skipped, signal });
+    return joinResults({
+      ...facts,
+      intervalMs,
+      ended: watchedScenes,
+      skipped: skippedScenes,
+      signal,
+    });
   } finally {
-    await shared?.close();
+    await sharedTestbed?.close();
   }
 }
 

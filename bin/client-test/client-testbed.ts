@@ -180,21 +180,21 @@ export class ClientTestbed {
   async waitFor(name: ConditionName, withinMs: number): Promise<ObservedEvent | undefined> {
     const matches: (seen: ObservedEvent) => boolean = conditions[name];
     const from = this.#cursor;
-    let found: ObservedEvent | undefined;
+    let foundEvent: ObservedEvent | undefined;
     const look = (): boolean => {
-      for (; this.#cursor < this.events.all.length && !found; this.#cursor += 1) {
-        const seen = this.events.all[this.#cursor];
-        if (seen && matches(seen)) found = seen;
+      for (; this.#cursor < this.events.all.length && !foundEvent; this.#cursor += 1) {
+        const event = this.events.all[this.#cursor];
+        if (event && matches(event)) foundEvent = event;
       }
-      return found !== undefined || this.#problem() !== undefined;
+      return foundEvent !== undefined || this.#problem() !== undefined;
     };
     await this.events.until(look, withinMs);
-    if (found === undefined) {
+    if (foundEvent === undefined) {
       this.#requireRunning();
       // Something else may have come, for which the next step waits.
       this.#cursor = from;
     }
-    return found;
+    return foundEvent;
   }
 
   /** Lets the client go on. @throws SceneStopped as `waitFor` does */

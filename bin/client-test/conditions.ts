@@ -52,8 +52,8 @@ export function lastPoll(
   events: readonly ObservedEvent[],
 ): { readonly deviceType: string; readonly artifactName: string } | undefined {
   const last = events.findLast(conditions.poll);
-  const polled = last?.event.kind === 'exchange' ? pollData(last.event) : {};
-  const { device_type: deviceType, artifact_name: artifactName } = polled;
+  const pollFields = last?.event.kind === 'exchange' ? pollData(last.event) : {};
+  const { device_type: deviceType, artifact_name: artifactName } = pollFields;
   if (typeof deviceType !== 'string' || typeof artifactName !== 'string') return undefined;
   return { deviceType, artifactName };
 }

@@ -28,9 +28,9 @@ export function hasBrokenMust({ duties }: ClientDuties): boolean {
 export function clientLines(client: ClientDuties): readonly string[] {
   const { exchanges, dropped, identity, client: name } = client;
   const duties = client.duties.toSorted(byLevel);
-  const lost = dropped === 0 ? '' : `, ${countText(dropped, 'event')} lost`;
+  const lossText = dropped === 0 ? '' : `, ${countText(dropped, 'event')} lost`;
   return [
-    `${identity === undefined ? name : `${identity} (${name})`}: ${countText(exchanges, 'request')}${lost}`,
+    `${identity === undefined ? name : `${identity} (${name})`}: ${countText(exchanges, 'request')}${lossText}`,
     hasBrokenMust(client) ? 'The client breaks a MUST.' : 'No MUST is broken.',
     countsLine(duties),
     ...section('Broken', duties, 'broken', brokenLines),
@@ -55,8 +55,8 @@ function section(
   state: ListedDuty['state'],
   lines: (duty: ListedDuty) => readonly string[],
 ): readonly string[] {
-  const found = duties.filter((duty) => duty.state === state);
-  return found.length === 0 ? [] : ['', `${title}:`, ...found.flatMap(lines)];
+  const dutiesInState = duties.filter((duty) => duty.state === state);
+  return dutiesInState.length === 0 ? [] : ['', `${title}:`, ...dutiesInState.flatMap(lines)];
 }
 
 function brokenLines({ duty, level, violations, violationCount, remedy, source }: ListedDuty) {

@@ -125,14 +125,16 @@ function headlineOf(
   { ended, options }: Joining,
   testedDuties: readonly TestedDuty[],
 ): string {
-  const broken = (level: TestedDuty['level']): number =>
+  const brokenCount = (level: TestedDuty['level']): number =>
     testedDuties.filter((duty) => duty.level === level && fails(duty, options.failOn)).length;
-  const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'no-request');
-  const [first] = stopped;
+  const stoppedScenes = ended.filter(
+    (end) => end.outcome === 'stopped' || end.outcome === 'no-request',
+  );
+  const [first] = stoppedScenes;
   const stopText = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<ClientTestResult['outcome'], string>> = {
-    broken: `The client breaks ${countText(broken('must'), 'MUST')} and ${countText(broken('should'), 'SHOULD')}.`,
-    inconclusive: `Inconclusive: ${countText(stopped.length, 'scene')} could not be run to the end. ${stopText}`,
+    broken: `The client breaks ${countText(brokenCount('must'), 'MUST')} and ${countText(brokenCount('should'), 'SHOULD')}.`,
+    inconclusive: `Inconclusive: ${countText(stoppedScenes.length, 'scene')} could not be run to the end. ${stopText}`,
     met: 'The client met every duty that was tested.',
     'no-request': `Nothing was judged. ${stopText}`,
     interrupted: 'Interrupted; this is the result so far.',

@@ -40,9 +40,9 @@ export function nextOnServer(
   if (scene === undefined || scene === 'ordinary-traffic') return { text };
   const call = callOf(scene, device);
   const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} continue`;
-  const named = shellWord(device ?? 'DEVICE');
-  const sceneCommand = commands[scene]?.(named);
-  const setUpCommand = `npx fleetbed conform client --set-up ${scene} --device ${named}`;
+  const deviceWord = shellWord(device ?? 'DEVICE');
+  const sceneCommand = commands[scene]?.(deviceWord);
+  const setUpCommand = `npx fleetbed conform client --set-up ${scene} --device ${deviceWord}`;
   const shownCommand = sceneCommand ?? (call ? setUpCommand : command);
   return {
     text: call && needsOffer(scene) ? `${text}: plan the fault, then ${goesOn}` : text,

@@ -49,7 +49,7 @@ export async function runScene(
   const timing = { intervalMs: time.intervalMs ?? contactMs, contactMs, retryMs };
   // A client that is started by hand meets all scenes on one testbed.
   const before = { verdict: testbed.verdict, events: testbed.events.all.length };
-  let stopped: SceneStopped | undefined;
+  let stop: SceneStopped | undefined;
   try {
     await begin(scene, testbed, timing);
     testbed.recordEvent('scene-began', scene.name);
@@ -57,15 +57,15 @@ export async function runScene(
     if (scene.recovers !== false) await recover(testbed, timing);
   } catch (error) {
     if (!(error instanceof SceneStopped)) throw error;
-    stopped = error;
+    stop = error;
   }
   const intervalMs = time.intervalMs ?? measuredIntervalMs(testbed.events.all);
-  if (stopped === undefined)
+  if (stop === undefined)
     await testbed.waitUntilIdle(patienceMs(intervalMs ?? 0, 0) + EXTRA_WAIT_MS);
   // A scene that stopped before its end has shown nothing by what did not happen.
-  if (stopped?.message !== INTERRUPTED) {
-    if (stopped?.hasCrashed) testbed.judge.end(systemClock.monotonicMs(), true);
-    testbed.recordEvent('scene-ended', stopped === undefined ? scene.name : undefined);
+  if (stop?.message !== INTERRUPTED) {
+    if (stop?.hasCrashed) testbed.judge.end(systemClock.monotonicMs(), true);
+    testbed.recordEvent('scene-ended', stop === undefined ? scene.name : undefined);
     testbed.judge.end(systemClock.monotonicMs());
   }
   testbed.writeLog();
@@ -74,17 +74,13 @@ export async function runScene(
   const afterCut = await cutOutcome(scene, testbed, {
     events,
     verdict,
-    polls: stopped === undefined,
+    polls: stop === undefined,
   });
   const violations = evidenceOf({ verdict, events: testbed.events });
   const facts = { verdict, ...(afterCut && { afterCut }), violations };
-  if (stopped === undefined) return { outcome: 'completed', ...facts };
-  const outcome = stopped.pointNotReached
-    ? 'skipped'
-    : stopped.noRequest
-      ? 'no-request'
-      : 'stopped';
-  return { outcome, reason: stopped.message, ...facts };
+  if (stop === undefined) return { outcome: 'completed', ...facts };
+  const outcome = stop.pointNotReached ? 'skipped' : stop.noRequest ? 'no-request' : 'stopped';
+  return { outcome, reason: stop.message, ...facts };
 }
 
 const INTERRUPTED = 'the client test was interrupted';
@@ -240,10 +236,10 @@ async function cutOutcome(
     (step.cut.hold?.when === 'after' && event.status === 0 && event.report === 'success');
   const reports = events.filter(isStored).map(({ report = '' }) => report);
   const finalStatuses = [...new Set(reports)];
-  const installed = finalStatuses.includes('success')
+  const installedName = finalStatuses.includes('success')
     ? await testbed.readInstalledName()
     : undefined;
-  const isOther = installed !== undefined && installed !== testbed.user.artifactName;
+  const isOther = installedName !== undefined && installedName !== testbed.user.artifactName;
   const reportedFalseSuccess = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return {
     point: step.cut.name,
@@ -256,6 +252,9 @@ async function cutOutcome(
 
 /** Returns true for a broken duty that shows a false success to the server itself. */
 function isFalseSuccess({ duty, state }: DutyVerdict): boolean {
-  const seen = ['report.no-false-success-after-cut', 'report.success-only-if-installed'];
-  return state === 'broken' && seen.includes(duty);
+  const falseSuccessDuties = [
+    'report.no-false-success-after-cut',
+    'report.success-only-if-installed',
+  ];
+  return state === 'broken' && falseSuccessDuties.includes(duty);
 }

@@ -123,12 +123,13 @@ export class ServerUser {
 
   async #deployArtifact({ offer, states }: OfferedUpdate) {
     const device = await this.#deviceId();
-    const polled = this.#parts.lastPoll();
-    if (polled === undefined)
+    const lastPoll = this.#parts.lastPoll();
+    if (lastPoll === undefined)
       throw new SceneStopped('no poll of the client has device_type and artifact_name');
     this.#artifacts += 1;
-    const artifactName = offer === 'installed' ? polled.artifactName : `tested-${this.#artifacts}`;
-    await this.#upload(artifactName, polled.deviceType);
+    const artifactName =
+      offer === 'installed' ? lastPoll.artifactName : `tested-${this.#artifacts}`;
+    await this.#upload(artifactName, lastPoll.deviceType);
     const map = states && {
       states: Object.fromEntries(
         Object.entries(states).map(([state, action]) => [state, { action }]),

@@ -44,21 +44,21 @@ export function configure(command: Command): void {
 async function accept(names: readonly string[], options: AcceptOptions): Promise<ExitCode> {
   const api = await ManagementApi.open(options);
   const all = await api.devices();
-  const chosen = options.all
+  const chosenDevices = options.all
     ? all.filter(({ status }) => status === 'pending')
     : namedDevices(all, names);
   const output = createOutput(options.json ?? false);
-  const accepted: string[] = [];
+  const acceptedIds: string[] = [];
   const alreadyAccepted: string[] = [];
-  for (const device of chosen) {
+  for (const device of chosenDevices) {
     const { id } = device;
     const isDone = !(await acceptOne(api, device));
-    (isDone ? alreadyAccepted : accepted).push(id);
+    (isDone ? alreadyAccepted : acceptedIds).push(id);
     if (output.json) continue;
     output.line(`${id} (${shownIdentity(device)}) ${isDone ? 'was already' : 'is now'} accepted.`);
   }
-  output.data({ accepted, alreadyAccepted });
-  if (!output.json && chosen.length === 0) output.line('No device is pending.');
+  output.data({ accepted: acceptedIds, alreadyAccepted });
+  if (!output.json && chosenDevices.length === 0) output.line('No device is pending.');
   return exitCodes.pass;
 }
 

@@ -80,15 +80,15 @@ interface Completion {
 async function completionOf(program: Command, args: readonly string[]): Promise<Completion> {
   // bash splits a word at each =.
   const words = args.filter((word, at) => word !== '=' || at === args.length - 1);
-  const typed = words.slice(0, -1);
+  const precedingArgs = words.slice(0, -1);
   const last = words.at(-1)?.replace(/^=$/, '') ?? '';
-  const command = await commandIn(program, typed);
-  if (typed.includes('--')) return { candidates: [], directive: directives.offerFiles };
-  const before = optionIn(command, typed.at(-1) ?? '');
+  const command = await commandIn(program, precedingArgs);
+  if (precedingArgs.includes('--')) return { candidates: [], directive: directives.offerFiles };
+  const before = optionIn(command, precedingArgs.at(-1) ?? '');
   if (before?.required) return startingWith(last, valuesOf(before));
   const [flag = '', value] = last.startsWith('--') ? last.split('=', 2) : [];
-  const joined = value === undefined ? undefined : optionIn(command, flag);
-  if (joined !== undefined) return startingWith(value ?? '', valuesOf(joined));
+  const joinedOption = value === undefined ? undefined : optionIn(command, flag);
+  if (joinedOption !== undefined) return startingWith(value ?? '', valuesOf(joinedOption));
   return startingWith(last, last.startsWith('-') ? optionsOf(command) : operandsOf(command));
 }
 
@@ -105,9 +105,9 @@ async function commandIn(program: Command, args: readonly string[]): Promise<Com
       if (optionIn(command, word)?.required) at++;
       continue;
     }
-    const named = command.commands.find((each) => each.name() === word);
-    if (named === undefined) break;
-    command = named;
+    const subcommand = command.commands.find((each) => each.name() === word);
+    if (subcommand === undefined) break;
+    command = subcommand;
     await loadOptions(command);
   }
   return command;

@@ -96,22 +96,24 @@ async function show(
     process.stdout.write(`${JSON.stringify(configSchema(commands), null, 2)}\n`);
     return;
   }
-  const named = args.length === 0 ? undefined : namedCommand(commands, args);
+  const invocation = args.length === 0 ? undefined : namedCommand(commands, args);
   const file = await readConfigFile();
   if (file) check(file, commands);
-  const flags = named ? flagsOf(named.command, named.line) : new Map<string, string>();
-  const commandSettings = (named ? [named.command] : commands)
+  const flags = invocation
+    ? flagsOf(invocation.command, invocation.line)
+    : new Map<string, string>();
+  const commandSettings = (invocation ? [invocation.command] : commands)
     .map((command) => ({ command: commandPath(command), settings: settingsOf(command, flags) }))
     .map(({ command, settings }) => {
-      return { command, settings: named ? settings : settings.filter(isChanged) };
+      return { command, settings: invocation ? settings : settings.filter(isChanged) };
     })
     .filter(({ settings }) => settings.length > 0);
   const output = createOutput(options.json ?? false);
   output.data({ ...(file && { file: file.path }), commands: commandSettings });
   if (output.json) return;
   output.line(`file: ${file?.path ?? 'none (fleetbed.config.yaml or .json in this folder)'}`);
-  const { shared, own: ownSettings } = sharedAndOwn(commandSettings);
-  for (const { setting, commands: names } of shared) {
+  const { shared: sharedSettings, own: ownSettings } = sharedAndOwn(commandSettings);
+  for (const { setting, commands: names } of sharedSettings) {
     const heading = `${tableOf([setting]).trim()}  in ${names.length} commands:`;
     output.line(`\n${heading}\n${listOf(names)}`);
   }
@@ -138,19 +140,25 @@ async function configurable(program: Command): Promise<Command[]> {
 function namedCommand(commands: readonly Command[], args: readonly string[]) {
   const first = args.findIndex((word) => word.startsWith('-'));
   const names = first < 0 ? args : args.slice(0, first);
-  const named = commands
+  const namedCommands = commands
     .map((command) => ({ command, name: commandPath(command) }))
     .filter(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
     .toSorted((one, other) => other.name.length - one.name.length)
     .at(0);
-  const [after] = named ? names.slice(named.name.split(' ').length) : [];
-  const takesIt = named?.command.registeredArguments.length !== 0;
-  if (named && (after === undefined || (takesIt && !subcommandHint(named.command, after)))) {
-    return { command: named.command, line: args.slice(named.name.split(' ').length) };
+  const [after] = namedCommands ? names.slice(namedCommands.name.split(' ').length) : [];
+  const takesIt = namedCommands?.command.registeredArguments.length !== 0;
+  if (
+    namedCommands &&
+    (after === undefined || (takesIt && !subcommandHint(namedCommands.command, after)))
+  ) {
+    return {
+      command: namedCommands.command,
+      line: args.slice(namedCommands.name.split(' ').length),
+    };
   }
-  const wanted = names.join(' ');
-  const hint = knownNames('command', wanted, commands.map(commandPath));
-  throw new CommandError(`there is no command "${wanted}"; ${hint}`, exitCodes.usage);
+  const commandName = names.join(' ');
+  const hint = knownNames('command', commandName, commands.map(commandPath));
+  throw new CommandError(`there is no command "${commandName}"; ${hint}`, exitCodes.usage);
 }
 
 /**
@@ -175,8 +183,8 @@ function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string,
 
 /** Ends with the error of commander, which `config` itself must not leave to commander. */
 function refuseOption(command: Command, flag: string): never {
-  const known = command.options.flatMap(({ long }) => long ?? []);
-  command.error(`error: unknown option '${flag}'${didYouMean(flag, known)}`);
+  const knownFlags = command.options.flatMap(({ long }) => long ?? []);
+  command.error(`error: unknown option '${flag}'${didYouMean(flag, knownFlags)}`);
 }
 
 /** Applies every section, so that each error is found. @throws CommandError */

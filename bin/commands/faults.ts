@@ -89,18 +89,18 @@ function addFaultCommand(
   name: keyof typeof examples,
   description: string,
 ): Command {
-  const added = command.command(name).description(description).allowExcessArguments(false);
-  added.addHelpText('after', exitCodeHelp({ ...codes, ...ownCodes[name] }));
-  addExamples(added, ...examples[name]);
-  return addControlOptions(added).addOption(jsonOption());
+  const subcommand = command.command(name).description(description).allowExcessArguments(false);
+  subcommand.addHelpText('after', exitCodeHelp({ ...codes, ...ownCodes[name] }));
+  addExamples(subcommand, ...examples[name]);
+  return addControlOptions(subcommand).addOption(jsonOption());
 }
 
 /** Prints every action and variation with what it does. */
 function printActions({ json = false }: { readonly json?: boolean }): void {
-  const [all, named] = [listActions(), listReadyActions()];
+  const [all, readyActions] = [listActions(), listReadyActions()];
   const variations = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
   const output = createOutput(json);
-  output.data({ actions: all, named, variations });
+  output.data({ actions: all, named: readyActions, variations });
   if (output.json) return;
   output.line('Actions, for `act` in a rule of a plan:');
   for (const { kind, does, required, optional, when } of all) {
@@ -109,7 +109,7 @@ function printActions({ json = false }: { readonly json?: boolean }): void {
     output.line(`  fields: ${fields.join(', ') || 'none'}; when: ${when.join(', ')}`);
   }
   output.line('\nNamed actions, which need no fields:');
-  for (const { name, act } of named) output.line(`${name}\n  ${act}`);
+  for (const { name, act } of readyActions) output.line(`${name}\n  ${act}`);
   output.line('\nVariations, for serve --variation:');
   for (const { id, varies, rule } of variations) {
     output.line(`${id}\n  ${varies}\n  rule: ${rule}`);

@@ -33,7 +33,7 @@ A snapshot has all devices, artifacts and deployments of a tenant. The server ke
 ${exits}`;
 
 /** The subcommands on one snapshot, each with its request and the word for its result. */
-const named = {
+const snapshotCommands = {
   save: {
     summary: 'save the state under a name; replaces a snapshot of that name',
     method: 'PUT',
@@ -52,8 +52,8 @@ const named = {
 /** Adds the subcommands of `fleetbed snapshot` with their actions. */
 export function configure(command: Command): void {
   command.addHelpText('after', help);
-  for (const [name, { summary, method, below, done }] of Object.entries(named)) {
-    const added = addControlOptions(command.command(name).description(summary))
+  for (const [name, { summary, method, below, done }] of Object.entries(snapshotCommands)) {
+    const subcommand = addControlOptions(command.command(name).description(summary))
       .allowExcessArguments(false)
       .argument('<name>', 'name of the snapshot', values.nonEmptyText)
       .addOption(jsonOption())
@@ -67,7 +67,7 @@ export function configure(command: Command): void {
         if (!output.json) output.line(`${snapshot} is ${done}.`);
         process.exitCode = exitCodes.pass;
       });
-    addExamples(added, `fleetbed snapshot ${name} before-update`);
+    addExamples(subcommand, `fleetbed snapshot ${name} before-update`);
   }
   const list = addControlOptions(command.command('list').description('list the snapshots'))
     .allowExcessArguments(false)

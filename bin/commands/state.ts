@@ -79,13 +79,13 @@ export function configure(command: Command): void {
 async function exportFolder({ data, out, json = false }: StateExportOptions): Promise<ExitCode> {
   await requireWritable('--out', out);
   const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
-  const saved = await exportState({ folder: data, out, newToken }).catch(throwCommandError);
+  const exportedState = await exportState({ folder: data, out, newToken }).catch(throwCommandError);
   const output = createOutput(json);
-  for (const sentence of saved.lost) output.warn(`lost: ${sentence}`);
-  const { tenants, rows, artifactFiles } = saved;
-  if (json) output.data(saved);
+  for (const sentence of exportedState.lost) output.warn(`lost: ${sentence}`);
+  const { tenants, rows, artifactFiles } = exportedState;
+  if (json) output.data(exportedState);
   else output.line(`${out}: tenants ${tenants}, rows ${rows}, artifact files ${artifactFiles}`);
-  return saved.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
+  return exportedState.lost.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
 async function importFolder(

@@ -19,8 +19,8 @@ const WARM_UP_REQUESTS = 20;
 const buildRoot = new URL('../../', import.meta.url);
 
 /** The files reached so far. The conditions of the inspector's breakpoints add to this set. */
-const reached = new Set<string>();
-Object.assign(globalThis, { reachedFiles: reached });
+const reachedFiles = new Set<string>();
+Object.assign(globalThis, { reachedFiles: reachedFiles });
 
 const server = await startServer({
   port: 0,
@@ -33,7 +33,7 @@ const socket = connect(Number(port), hostname);
 await once(socket, 'connect');
 const request = authRequest();
 await responseTo(request);
-for (let sent = 0; sent < WARM_UP_REQUESTS; sent += 1) await expectToken();
+for (let sentCount = 0; sentCount < WARM_UP_REQUESTS; sentCount += 1) await expectToken();
 
 const session = new Session();
 session.connect();
@@ -60,7 +60,7 @@ await expectToken();
 session.disconnect();
 socket.destroy();
 await server.close();
-for (const [at, file] of [...reached].entries()) process.stdout.write(`${at + 1}. ${file}\n`);
+for (const [at, file] of [...reachedFiles].entries()) process.stdout.write(`${at + 1}. ${file}\n`);
 
 /** Returns the source of a server file; undefined for this script, Node and packages. */
 function sourceOf(url: string): string | undefined {

@@ -90,10 +90,10 @@ function actionTable(): string {
   const rows = listActions().map(({ kind, does, required, optional, when }) => [
     ...[code([kind]), does, code(required), code(optional), when.join(', ')],
   ]);
-  const named = listReadyActions().map(({ name, act }) => [code([name]), code([act])]);
+  const readyActions = listReadyActions().map(({ name, act }) => [code([name]), code([act])]);
   return [
     table(['action', 'what it does', 'required fields', 'optional fields', 'when'], rows),
-    table(['named action', 'the same as'], named),
+    table(['named action', 'the same as'], readyActions),
   ].join('\n\n');
 }
 

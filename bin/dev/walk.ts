@@ -107,9 +107,9 @@ class OutputMask {
   }
 
   #name(kind: string, value: string): string {
-    const known = this.#names.get(value) ?? `${kind}-${this.#names.size}`;
-    this.#names.set(value, known);
-    return known;
+    const alias = this.#names.get(value) ?? `${kind}-${this.#names.size}`;
+    this.#names.set(value, alias);
+    return alias;
   }
 }
 

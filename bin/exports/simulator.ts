@@ -77,12 +77,12 @@ export async function runFleet(
 ): Promise<FleetResult> {
   addOwnBehaviours(ownBehaviours);
   await readBehaviourFiles(plan.behaviourFile ?? []);
-  const checked = planOf({ seed: systemRandom.uuid().slice(0, 8), ...plan }, knownBehaviours);
-  return simulateFleet(checked, {
+  const checkedPlan = planOf({ seed: systemRandom.uuid().slice(0, 8), ...plan }, knownBehaviours);
+  return simulateFleet(checkedPlan, {
     clock: systemClock,
     signal: signal ?? new AbortController().signal,
     version: packageVersion(),
-    judge: await judgeFor(checked),
+    judge: await judgeFor(checkedPlan),
     ...(onProgress && { onProgress }),
     ...(onEvent && { onEvent }),
   });

@@ -24,13 +24,13 @@ export const commonOptions: readonly string[] = [
 ];
 
 /** The arguments that would set the same values on the command line, by command and option. */
-const applied = new WeakMap<Command, Map<string, readonly string[]>>();
+const argumentsByCommand = new WeakMap<Command, Map<string, readonly string[]>>();
 
 /** Returns the arguments that would set an option as the file does; undefined if the file does not. */
 export function argsFromFile(command: Command, option: Option): readonly string[] | undefined {
   const name = option.attributeName();
   if (command.getOptionValueSource(name) !== 'config') return undefined;
-  return applied.get(command)?.get(name);
+  return argumentsByCommand.get(command)?.get(name);
 }
 
 /** Returns the path of a command without that of the program, such as `conform judge`. */
@@ -47,16 +47,17 @@ export function commandPath(command: Command): string {
 export async function readConfigFile(
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<ConfigFile | undefined> {
-  const named = environment[configVariable];
-  if (named === 'none') return undefined;
-  const candidates = named === undefined ? fileNames.filter((name) => existsSync(name)) : [named];
+  const fileName = environment[configVariable];
+  if (fileName === 'none') return undefined;
+  const candidates =
+    fileName === undefined ? fileNames.filter((name) => existsSync(name)) : [fileName];
   const [path] = candidates;
   if (path === undefined) return undefined;
   if (candidates.length > 1) {
     const sentence = `${candidates.join(' and ')} are both in this folder; keep one of them.`;
     throw new CommandError(sentence, exitCodes.setUp);
   }
-  const text = await readNamedFile(named === undefined ? 'fleetbed' : configVariable, path);
+  const text = await readNamedFile(fileName === undefined ? 'fleetbed' : configVariable, path);
   // Most runs have no such file, and the reader of YAML loads slowly.
   const { parseConfig } = await import('./config-text.ts');
   return parseConfig(path, text);
@@ -122,11 +123,11 @@ function setSwitch(command: Command, option: Option, isSet: boolean, wrong: Entr
   if (option.required) throw wrong(`must be a value for ${option.flags}`);
   const name = option.attributeName();
   const isOn = isSet !== option.negate;
-  const [typed] = command.options.filter(
+  const [sameOption] = command.options.filter(
     (each) => each.attributeName() === name && each.negate !== isOn,
   );
   command.setOptionValueWithSource(name, isOn, 'config');
-  note(command, name, typed?.long ? [typed.long] : []);
+  note(command, name, sameOption?.long ? [sameOption.long] : []);
 }
 
 function setTexts(
@@ -136,19 +137,19 @@ function setTexts(
   wrong: Entry['wrong'],
 ): void {
   if (!option.required && !option.optional) throw wrong('must be true or false');
-  let read: unknown;
+  let value: unknown;
   for (const text of texts) {
     try {
-      if (option.parseArg) read = option.parseArg<unknown>(text, read);
-      else read = option.variadic && Array.isArray(read) ? [...read, text] : text;
+      if (option.parseArg) value = option.parseArg<unknown>(text, value);
+      else value = option.variadic && Array.isArray(value) ? [...value, text] : text;
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
       throw wrong(`${text} is not accepted. ${error.message}`);
     }
   }
   const name = option.attributeName();
-  command.setOptionValueWithSource(name, read, 'config');
-  replaceOnCommandLine(option, read);
+  command.setOptionValueWithSource(name, value, 'config');
+  replaceOnCommandLine(option, value);
   note(
     command,
     name,
@@ -166,6 +167,6 @@ function replaceOnCommandLine(option: Option, fromFile: unknown): void {
 }
 
 function note(command: Command, name: string, args: readonly string[]): void {
-  const all = applied.get(command) ?? new Map<string, readonly string[]>();
-  applied.set(command, all.set(name, args));
+  const all = argumentsByCommand.get(command) ?? new Map<string, readonly string[]>();
+  argumentsByCommand.set(command, all.set(name, args));
 }

@@ -26,15 +26,15 @@ export interface Entry {
 
 /** Parses the text of a configuration file. @throws CommandError with file, line and column */
 export function parseConfig(path: string, text: string): ConfigFile {
-  const bounded = boundedDocument(text);
-  if ('problems' in bounded) {
+  const yamlDocument = boundedDocument(text);
+  if ('problems' in yamlDocument) {
     const [{ line, column, message } = { line: 1, column: 1, message: 'it cannot be read' }] =
-      bounded.problems;
+      yamlDocument.problems;
     throw fileError(`${path}:${line}:${column}: ${message}`);
   }
   const wrongAt = (node: unknown, sentence: string) =>
-    fileError(`${positionOf(path, bounded, node)}: ${sentence}`);
-  const { contents } = bounded.document;
+    fileError(`${positionOf(path, yamlDocument, node)}: ${sentence}`);
+  const { contents } = yamlDocument.document;
   const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
   if (!isEmpty && !isMap(contents)) {
     throw wrongAt(contents, 'the file must have a section for each command, such as serve:');

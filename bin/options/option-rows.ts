@@ -58,8 +58,8 @@ function optionOf(row: ShownRow, parse: OptionParser | undefined): Option {
   const { flag, help, cli, default: defaultValue, conflicts, variable } = row;
   const secret = secrets[cli.kind];
   if (secret !== undefined) {
-    const read = (text: string): unknown => (parse ? parse(text, undefined as never) : text);
-    return new SecretOption(flag, help, { variable: secret, parse: read });
+    const parseText = (text: string): unknown => (parse ? parse(text, undefined as never) : text);
+    return new SecretOption(flag, help, { variable: secret, parse: parseText });
   }
   const option = new Option(flag, help);
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));

@@ -96,9 +96,9 @@ export function namesFrom<const Name extends string>(
   names: readonly Name[],
 ): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
   return (text, previous = []) => {
-    const added = text.split(',').map((word) => names.find((name) => name === word.trim()));
-    const knownNames = added.filter((name) => name !== undefined);
-    if (knownNames.length === added.length) return [...new Set([...previous, ...knownNames])];
+    const matches = text.split(',').map((word) => names.find((name) => name === word.trim()));
+    const knownNames = matches.filter((name) => name !== undefined);
+    if (knownNames.length === matches.length) return [...new Set([...previous, ...knownNames])];
     throw new InvalidArgumentError(`Accepted: ${names.join(', ')}.`);
   };
 }
@@ -131,9 +131,9 @@ export function weights(
   names?: readonly string[],
 ): (text: string, previous: Weights | undefined) => Weights {
   return (text, previous = {}) => {
-    const added = text.split(',').map((share) => weight(share, names));
-    const all: Weights = { ...previous, ...Object.fromEntries(added) };
-    const isRepeated = Object.keys(all).length < Object.keys(previous).length + added.length;
+    const weightRows = text.split(',').map((share) => weight(share, names));
+    const all: Weights = { ...previous, ...Object.fromEntries(weightRows) };
+    const isRepeated = Object.keys(all).length < Object.keys(previous).length + weightRows.length;
     if (!isRepeated && Object.values(all).some((value) => value > 0)) return all;
     throw new InvalidArgumentError('Accepted: each name once, and at least one weight above zero.');
   };

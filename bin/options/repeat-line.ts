@@ -34,11 +34,11 @@ export function repeatLine(
   const line = ['npx', 'fleetbed', command.name(), ...repeatedArguments, ...ownArguments]
     .map(shellWord)
     .join(' ');
-  const needed = secrets.filter(
+  const neededSecrets = secrets.filter(
     (option) => sourceOf(command, option.attributeName()) !== undefined,
   );
-  if (needed.length === 0) return line;
-  return `${line}  # needs ${needed.map(({ envVar }) => envVar).join(', ')}`;
+  if (neededSecrets.length === 0) return line;
+  return `${line}  # needs ${neededSecrets.map(({ envVar }) => envVar).join(', ')}`;
 }
 
 function sourceOf(command: Command, name: string): string | undefined {

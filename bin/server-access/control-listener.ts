@@ -131,7 +131,7 @@ export async function callControlForTenant(
 function limitBody(url: string, response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
+  const byteCounter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
       if (bytes <= RESPONSE_MAX_BYTES) return controller.enqueue(chunk);
@@ -139,7 +139,7 @@ function limitBody(url: string, response: Response): Response {
       controller.error(new CommandError(sentence, exitCodes.setUp));
     },
   });
-  return new Response(response.body.pipeThrough(counted), response);
+  return new Response(response.body.pipeThrough(byteCounter), response);
 }
 
 function exitCodeOf(status: number): ExitCode {

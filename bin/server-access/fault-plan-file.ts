@@ -22,9 +22,9 @@ export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
  * @throws CommandError with file, line and column of each error
  */
 export async function readPlanFile(option: string, file: string): Promise<readonly FaultRule[]> {
-  const read = readPlan(await readNamedFile(option, file));
-  if ('rules' in read) return read.rules;
-  const lines = read.problems.map(
+  const plan = readPlan(await readNamedFile(option, file));
+  if ('rules' in plan) return plan.rules;
+  const lines = plan.problems.map(
     ({ line, column, message }) => `${file}:${line}:${column}: ${message}`,
   );
   throw new CommandError(lines.join('\n'), exitCodes.usage);

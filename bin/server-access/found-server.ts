@@ -161,8 +161,8 @@ export function foundTarget<Options extends TargetOptions>(
  * Returns the running server with exactly this URL; another listener must not receive the token.
  */
 function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
-  const wanted = URL.canParse(url) ? new URL(url).href : undefined;
-  return runningServers().find((run) => new URL(run[kind]).href === wanted);
+  const href = URL.canParse(url) ? new URL(url).href : undefined;
+  return runningServers().find((run) => new URL(run[kind]).href === href);
 }
 
 /** Returns the only running server. @throws CommandError when there is none, or several */
@@ -175,13 +175,13 @@ function onlyServer(option: '--url' | '--control-url', alternatives: string): Ru
       exitCodes.setUp,
     );
   }
-  const listed = [run, ...otherRuns].map(({ baseUrl, controlUrl, pid, startedAt }) => {
-    const [chosen, beside] = option === '--url' ? [baseUrl, controlUrl] : [controlUrl, baseUrl];
+  const serverLines = [run, ...otherRuns].map(({ baseUrl, controlUrl, pid, startedAt }) => {
+    const [ownUrl, otherUrl] = option === '--url' ? [baseUrl, controlUrl] : [controlUrl, baseUrl];
     const kind = option === '--url' ? 'control' : 'API';
-    return `${option} ${chosen} (${kind} at ${beside}, process ${pid}, since ${startedAt})`;
+    return `${option} ${ownUrl} (${kind} at ${otherUrl}, process ${pid}, since ${startedAt})`;
   });
   throw new CommandError(
-    `${listed.length} servers run on this machine; choose one: ${listed.join(', ')}.`,
+    `${serverLines.length} servers run on this machine; choose one: ${serverLines.join(', ')}.`,
     exitCodes.usage,
   );
 }

@@ -114,8 +114,10 @@ function fetchWith({ url: location }: ServerAccess, caPem: string | undefined): 
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   return async (url, init) => {
     try {
-      const sent = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1];
-      return (await fetch(url, sent)) as unknown as Response;
+      const fetchOptions = { ...init, redirect: 'manual', dispatcher } as Parameters<
+        typeof fetch
+      >[1];
+      return (await fetch(url, fetchOptions)) as unknown as Response;
     } catch (error) {
       throw error instanceof Error ? setupError(error, location) : error;
     }

@@ -52,9 +52,9 @@ const RIGHTS_OF_OTHERS = 0o077;
 export async function writeRunFile(ready: ServerReady, output: Output): Promise<() => void> {
   const folder = folders().find(makeFolder);
   if (folder === undefined) {
-    const tried = folders().map(({ path }) => path);
+    const triedFolders = folders().map(({ path }) => path);
     output.warn(
-      `no run file: no private folder at ${tried.join(' or ')}; other commands need --control-url`,
+      `no run file: no private folder at ${triedFolders.join(' or ')}; other commands need --control-url`,
     );
     return () => undefined;
   }
@@ -140,8 +140,8 @@ function makeFolder({ path, isOurs }: RunFileFolder): boolean {
 }
 
 function isPrivateFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found?.isDirectory() === true && isPrivate(found);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && isPrivate(stats);
 }
 
 /**
@@ -163,8 +163,8 @@ function readRunFile(path: string): RunFile | undefined {
     try {
       const stats = fstatSync(file);
       if (!stats.isFile() || !isPrivate(stats) || stats.size > FILE_MAX_BYTES) return undefined;
-      const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
-      return isRunFile(read) ? read : undefined;
+      const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+      return isRunFile(content) ? content : undefined;
     } finally {
       closeSync(file);
     }

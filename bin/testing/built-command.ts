@@ -51,30 +51,30 @@ export function startCommand(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const written = { stdout: '', stderr: '' };
+  const outputs = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
-      written[stream] += text;
+      outputs[stream] += text;
     });
   }
-  const ended = new Promise<CommandEnd>((resolve) => {
-    child.once('close', (code) => resolve({ code, ...written }));
+  const end = new Promise<CommandEnd>((resolve) => {
+    child.once('close', (code) => resolve({ code, ...outputs }));
   });
   return {
     child,
-    ended,
+    ended: end,
     end: (signal = 'SIGTERM') => {
       child.kill(signal);
-      return ended;
+      return end;
     },
     waitForOutput: (stream, pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          if (pattern.test(written[stream])) resolve(written[stream]);
+          if (pattern.test(outputs[stream])) resolve(outputs[stream]);
         };
         look();
         child[stream].on('data', look);
-        ended.then(({ stderr }) => reject(new Error(`it ended without ${pattern}: ${stderr}`)));
+        end.then(({ stderr }) => reject(new Error(`it ended without ${pattern}: ${stderr}`)));
       }),
   };
 }
@@ -94,7 +94,7 @@ export async function startServe(
   environment: Readonly<Record<string, string>> = {},
 ) {
   const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--json'];
-  const running = startCommand(['serve', ...free, ...args], environment, launcher);
-  const ready = JSON.parse(await running.waitForOutput('stdout', /\n/));
-  return { running, ready: ready as ServerReady };
+  const command = startCommand(['serve', ...free, ...args], environment, launcher);
+  const ready = JSON.parse(await command.waitForOutput('stdout', /\n/));
+  return { running: command, ready: ready as ServerReady };
 }

@@ -75,12 +75,17 @@ export class DocumentClient {
 
   /** Calls an operation; the response may be a refusal. */
   async send(id: string, call: DocumentCall = {}): Promise<CheckedResponse> {
-    const placed = this.#operationFor(id);
-    const { url, headers } = this.#requestOf(placed, call);
-    const body = this.#bodyOf(placed, call, headers);
-    const response = await fetch(url, { method: placed.method, headers, body, redirect: 'manual' });
+    const operation = this.#operationFor(id);
+    const { url, headers } = this.#requestOf(operation, call);
+    const body = this.#bodyOf(operation, call, headers);
+    const response = await fetch(url, {
+      method: operation.method,
+      headers,
+      body,
+      redirect: 'manual',
+    });
     const text = await response.text();
-    this.#check(placed, response, text);
+    this.#check(operation, response, text);
     return {
       status: response.status,
       headers: response.headers,
@@ -124,22 +129,22 @@ export class DocumentClient {
 
   /** Reads the first event of a stream. */
   async firstEvent(id: string, call: DocumentCall = {}): Promise<string> {
-    const placed = this.#operationFor(id);
-    const { url, headers } = this.#requestOf(placed, call);
+    const operation = this.#operationFor(id);
+    const { url, headers } = this.#requestOf(operation, call);
     const response = await fetch(url, { headers });
     let text = '';
     for await (const chunk of response.body ?? []) {
       text += Buffer.from(chunk as Uint8Array).toString();
       if (/^data: .*\n\n/m.test(text)) break;
     }
-    this.#check(placed, response, text);
+    this.#check(operation, response, text);
     return text;
   }
 
   /** Opens a WebSocket at the path that the document gives for the operation. */
   async connect(id: string, call: DocumentCall = {}): Promise<WebSocket> {
-    const placed = this.#operationFor(id);
-    const { url, headers } = this.#requestOf(placed, call);
+    const operation = this.#operationFor(id);
+    const { url, headers } = this.#requestOf(operation, call);
     const socket = new WebSocket(url.replace(/^http/, 'ws'), {
       headers: Object.fromEntries(headers),
     });
@@ -152,7 +157,7 @@ export class DocumentClient {
       String(value),
     ]);
     const responseParts = { status: response.statusCode ?? 0, headers: new Headers(headerPairs) };
-    this.#check(placed, responseParts, '');
+    this.#check(operation, responseParts, '');
     return socket;
   }
 
@@ -162,9 +167,9 @@ export class DocumentClient {
   }
 
   #operationFor(id: string): PlacedOperation {
-    const placed = this.#operations.get(id);
-    if (!placed) throw new Error(`the document has no operation ${id}`);
-    return placed;
+    const operation = this.#operations.get(id);
+    if (!operation) throw new Error(`the document has no operation ${id}`);
+    return operation;
   }
 
   #requestOf(placed: PlacedOperation, call: DocumentCall) {
@@ -189,14 +194,14 @@ export class DocumentClient {
     for (const [name, value] of Object.entries(query)) {
       for (const each of [value].flat()) search.append(name, each);
     }
-    const sent = new Headers(headers);
+    const requestHeaders = new Headers(headers);
     const scheme = Object.keys(security[0] ?? {})[0];
     if (scheme !== undefined) {
       const kind = scheme === 'password' ? 'Basic' : 'Bearer';
-      sent.set('Authorization', `${kind} ${secret ?? this.#secrets[scheme]}`);
+      requestHeaders.set('Authorization', `${kind} ${secret ?? this.#secrets[scheme]}`);
     }
     const url = placed.url + target + (search.size === 0 ? '' : `?${search}`);
-    return { url, headers: sent };
+    return { url, headers: requestHeaders };
   }
 
   #bodyOf({ method, path, operation }: PlacedOperation, call: DocumentCall, headers: Headers) {

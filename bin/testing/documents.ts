@@ -101,9 +101,9 @@ export async function openStage(): Promise<DocumentStage> {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const late = systemClock.after(limitMs, () => process.kill(-(child.pid ?? 0)));
-      const printed = await text(child.stdout);
+      const output = await text(child.stdout);
       late.cancel();
-      return replacePorts(printed, 'shown');
+      return replacePorts(output, 'shown');
     },
     close: async () => {
       await running.end();
@@ -119,12 +119,15 @@ async function startServer(args: readonly string[], environment: Readonly<Record
 
 /** Creates a folder with an `npx fleetbed` and an `npm start --` that run the built command. */
 function commandFolder(folder: string): string {
-  const built = join(projectFolder, 'dist', 'bin', 'fleetbed.js');
+  const commandFile = join(projectFolder, 'dist', 'bin', 'fleetbed.js');
   for (const [name, args] of Object.entries({ npx: '', npm: 'demo' })) {
     const file = join(folder, name);
     // Number of arguments of `npx` and `npm start` before those of the command.
     const rest = name === 'npx' ? 'shift' : 'shift 2';
-    writeFileSync(file, `#!/bin/sh\n${rest}\nexec '${process.execPath}' '${built}' ${args} "$@"\n`);
+    writeFileSync(
+      file,
+      `#!/bin/sh\n${rest}\nexec '${process.execPath}' '${commandFile}' ${args} "$@"\n`,
+    );
     chmodSync(file, 0o755);
   }
   return folder;

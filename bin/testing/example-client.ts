@@ -44,9 +44,9 @@ export async function expectKeptDuties(command: readonly string[]): Promise<void
   const args = ['conform', 'client', '--command', client, '--cuts', '--fail-on', 'must', '--json'];
   const { code, stdout, stderr } = await runCommand(args);
   const { outcome, cuts, duties } = JSON.parse(stdout) as ClientTestResult;
-  const broken = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
+  const brokenDuties = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
   const falseSuccesses = cuts.filter((cut) => cut.reportedFalseSuccess);
-  const summary = { outcome, broken, falseSuccesses, code };
+  const summary = { outcome, broken: brokenDuties, falseSuccesses, code };
   expect(summary, stderr).toEqual({ outcome: 'met', broken: [], falseSuccesses: [], code: 0 });
   expect(cuts.length).toBeGreaterThan(0);
 }
@@ -164,9 +164,9 @@ export class Trial {
 
   async close(): Promise<void> {
     if (this.#client?.pid !== undefined && this.#client.exitCode === null) {
-      const closed = new Promise((resolve) => this.#client?.once('close', resolve));
+      const close = new Promise((resolve) => this.#client?.once('close', resolve));
       process.kill(-this.#client.pid, 'SIGKILL');
-      await closed;
+      await close;
     }
     await this.running.end();
     rmSync(this.folder, { recursive: true });

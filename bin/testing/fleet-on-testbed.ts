@@ -69,7 +69,7 @@ export class FleetOnTestbed {
 
   /** Runs one device of each behaviour, with a deployment by default. */
   async run({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
-    const ended = new AbortController();
+    const runEnd = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
     const result = await simulateFleet(
       {
@@ -92,12 +92,12 @@ export class FleetOnTestbed {
       },
       {
         clock: this.#clock,
-        signal: ended.signal,
+        signal: runEnd.signal,
         ...(drive && { drive }),
         judge,
         onEvent: (event) => {
           this.events.push(event);
-          if (endsWhen?.(this.events)) ended.abort();
+          if (endsWhen?.(this.events)) runEnd.abort();
         },
       },
     );

@@ -122,15 +122,17 @@ function projectOf({ path }: PackedArchive) {
   const projectManifest = { name: 'empty', version: '1.0.0', type: 'module' };
   const project = { ...projectManifest, dependencies: { fleetbed: resolved } };
   const digest = createHash('sha512').update(readFileSync(path)).digest('base64');
-  const installed = { version, resolved, integrity: `sha512-${digest}`, dependencies, bin };
-  const locked: Readonly<Record<string, LockedPackage>> = readJson(
+  const ownPackage = { version, resolved, integrity: `sha512-${digest}`, dependencies, bin };
+  const lockedPackages: Readonly<Record<string, LockedPackage>> = readJson(
     join(root, 'package-lock.json'),
   ).packages;
-  const needed = Object.entries(locked).filter(([path, { dev }]) => path !== '' && !dev);
+  const runtimePackages = Object.entries(lockedPackages).filter(
+    ([path, { dev }]) => path !== '' && !dev,
+  );
   const packages = {
     '': project,
-    'node_modules/fleetbed': installed,
-    ...Object.fromEntries(needed),
+    'node_modules/fleetbed': ownPackage,
+    ...Object.fromEntries(runtimePackages),
   };
   return {
     'package.json': project,

@@ -15,11 +15,11 @@ import { testTools } from './test-tools.ts';
  */
 export function setup(lane: TestProject): () => void {
   for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
-    const wanted = files.filter((file) => lane.name !== 'quick' || !file.includes('.full.'));
-    if (isThere || wanted.length === 0) continue;
+    const laneFiles = files.filter((file) => lane.name !== 'quick' || !file.includes('.full.'));
+    if (isThere || laneFiles.length === 0) continue;
     const remedy = `node bin/dev/setup.mjs ${option} gets it, or says how`;
     process.stderr.write(
-      `${name} is missing, so these are skipped: ${wanted.join(', ')} (${remedy})\n`,
+      `${name} is missing, so these are skipped: ${laneFiles.join(', ')} (${remedy})\n`,
     );
   }
   const before = process.env.TMPDIR;

@@ -63,8 +63,8 @@ export async function programOnTerminal(args: readonly string[], options: Termin
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   if (complaints !== '') throw new Error(complaints);
-  const written = Buffer.concat(chunks).toString();
-  return { code, written, screen: screenOf(written) };
+  const output = Buffer.concat(chunks).toString();
+  return { code, written: output, screen: screenOf(output) };
 }
 
 const ESCAPE = '\u001b';
@@ -82,7 +82,7 @@ export function screenOf(written: string): {
   let row = 0;
   let column = 0;
   let cursorShown = true;
-  const put = (text: string): void => {
+  const putText = (text: string): void => {
     const line = (lines[row] ?? '').padEnd(column);
     lines[row] = line.slice(0, column) + text + line.slice(column + text.length);
     column += text.length;
@@ -102,7 +102,7 @@ export function screenOf(written: string): {
     },
   };
   for (const [, mark, digits = '', letter = '', control, text] of written.matchAll(sequence)) {
-    if (text !== undefined) put(text);
+    if (text !== undefined) putText(text);
     else if (control === '\r') column = 0;
     else if (control === '\n') row++;
     else if (mark === '?' && digits === '25') cursorShown = letter === 'h';

@@ -57,7 +57,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     env: { ...process.env, ...libraries() },
     stdio: 'ignore',
   });
-  const ended = once(child, 'close');
+  const close = once(child, 'close');
   const endWithUs = (): unknown => child.kill('SIGKILL');
   process.once('exit', endWithUs);
   const url = `${tls ? 'rediss' : 'redis'}://:${password}@127.0.0.1:${port}`;
@@ -78,7 +78,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
       client.disconnect();
       child.kill('SIGKILL');
       process.off('exit', endWithUs);
-      await ended;
+      await close;
     },
   };
 }
@@ -95,12 +95,12 @@ async function monitor(
   const { port, password } = new URL(url);
   const to = { host: '127.0.0.1', port: Number(port) };
   const socket = ca ? connectTls({ ...to, ca }) : connect(to);
-  let accepted = 0;
+  let acceptedCount = 0;
   await new Promise<void>((resolve, reject) => {
     createInterface(socket).on('line', (line) => {
       if (line.startsWith('-')) reject(new Error(`Redis answers ${line}`));
       else if (line !== '+OK') onMessage(argsOf(line));
-      else if (++accepted === 2) resolve();
+      else if (++acceptedCount === 2) resolve();
     });
     socket.on('error', reject).write(`AUTH ${password}\r\nMONITOR\r\n`);
   });
@@ -112,13 +112,13 @@ function argsOf(line: string): readonly string[] {
   const quoted = line.matchAll(/"((?:[^"\\]|\\.)*)"/g);
   return Array.from(quoted, ([, word = '']) => {
     const bytes = word.replace(/\\(?:x(..)|(.))/g, (_, hex, character) =>
-      hex ? String.fromCharCode(Number.parseInt(hex, 16)) : (named[character] ?? character),
+      hex ? String.fromCharCode(Number.parseInt(hex, 16)) : (escapes[character] ?? character),
     );
     return Buffer.from(bytes, 'latin1').toString();
   });
 }
 
-const named: Readonly<Record<string, string>> = {
+const escapes: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
   t: '\t',
@@ -142,8 +142,8 @@ function tlsSettings(port: number, { certificate, key }: RedisTlsFiles) {
 
 /** Returns the path of a `redis-server`; undefined when there is none. */
 export function redisProgram(): string | undefined {
-  const named = process.env.REDIS_SERVER_PATH;
-  if (named) return named;
+  const programPath = process.env.REDIS_SERVER_PATH;
+  if (programPath) return programPath;
   const folders = [join(unpacked, 'usr', 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
   return folders.map((folder) => join(folder, 'redis-server')).find(existsSync);
 }

@@ -90,11 +90,11 @@ async function pass(
     value,
   ]);
   const outgoing = open({ port, host: '127.0.0.1', method, path, headers, agent, setHost: false });
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+  const serverResponse = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve).on('error', reject);
   });
   request.pipe(outgoing);
-  const incoming = await answered;
+  const incoming = await serverResponse;
   await clock.sleep(latencyMs / 2);
   if (isReset) {
     incoming.destroy();

@@ -32,12 +32,12 @@ export function exchangePlans({
   const counts = faults.map((fault) => ({ fault, count: 0 }));
   return ({ caller, operation }) => {
     const device = deviceOfCaller(caller);
-    const counted = counts.filter(
+    const callerCounts = counts.filter(
       ({ fault }) =>
         fault.device === device && (fault.operation === undefined || fault.operation === operation),
     );
-    for (const each of counted) each.count++;
-    const due = counted.find(({ fault, count }) => count === fault.exchange)?.fault;
+    for (const each of callerCounts) each.count++;
+    const due = callerCounts.find(({ fault, count }) => count === fault.exchange)?.fault;
     if (due === undefined && delays === undefined) return undefined;
     return {
       requestDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,

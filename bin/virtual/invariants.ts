@@ -21,7 +21,7 @@ export interface InvariantViolation {
 /** Returns the invariants that a result shows to be violated. */
 export function violationsIn({ reconciliation, checks }: FleetResult): InvariantViolation[] {
   const unread = `the records of the server could not be read: ${reconciliation.reason ?? ''}`;
-  const violated = checks?.requirements.filter((each) => each.violated > 0) ?? [];
+  const violatedRequirements = checks?.requirements.filter((each) => each.violated > 0) ?? [];
   return [
     ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, message: unread }]),
     ...reconciliation.differences.map(({ deviceIndex, fleetStatus, serverStatus }) => ({
@@ -32,7 +32,7 @@ export function violationsIn({ reconciliation, checks }: FleetResult): Invariant
       invariant: 'sums-agree' as const,
       message: `the server lists ${inList} devices as ${status}, but its statistics count ${inStatistics}`,
     })),
-    ...violated.map(({ requirement }) => ({
+    ...violatedRequirements.map(({ requirement }) => ({
       invariant: 'contract-holds' as const,
       message: `the server violated requirement ${requirement}`,
     })),

@@ -49,21 +49,21 @@ export async function searchSeeds(
   base: VirtualRun,
   { seeds, runInVirtualTime, signal, onSeed }: SearchOptions,
 ): Promise<SearchResult> {
-  let tried = 0;
-  while (tried < seeds && !signal.aborted) {
-    const virtualRun = runForSeed(base, `${base.plan.seed}-${++tried}`);
+  let triedSeeds = 0;
+  while (triedSeeds < seeds && !signal.aborted) {
+    const virtualRun = runForSeed(base, `${base.plan.seed}-${++triedSeeds}`);
     const violations = await runInVirtualTime(virtualRun);
     // The violations of an interrupted run are not reliable.
     if (signal.aborted) break;
     if (violations.length > 0) {
       return {
-        seeds: tried,
+        seeds: triedSeeds,
         failed: await shrunk({ virtualRun, violations, shrinkRuns: 0 }, runInVirtualTime, signal),
       };
     }
-    onSeed?.(tried);
+    onSeed?.(triedSeeds);
   }
-  return { seeds: tried, failed: undefined };
+  return { seeds: triedSeeds, failed: undefined };
 }
 
 /**
@@ -73,7 +73,7 @@ export async function searchSeeds(
 function runForSeed(base: VirtualRun, seed: string): VirtualRun {
   const plan = { ...base.plan, seed };
   const random = seededRandom(`${seed}/faults`);
-  const placed = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
+  const randomFaults = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
     const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'response-lost';
     return { name, ...timeOf(plan, random) };
   });
@@ -82,7 +82,7 @@ function runForSeed(base: VirtualRun, seed: string): VirtualRun {
     ...base,
     plan,
     isInterleaved: true,
-    faults: [...base.faults, ...placed, ...faults],
+    faults: [...base.faults, ...randomFaults, ...faults],
     restarts: [...base.restarts, ...restarts],
   };
 }
@@ -97,7 +97,7 @@ function placedRestarts(plan: FleetPlan): Pick<VirtualRun, 'faults' | 'restarts'
   const longestMs = Math.max(1, Math.min(OUTAGE_MAX_MS, requestTimeLimitMs / 2));
   const faults: ExchangeFault[] = [];
   const restarts: Restart[] = [];
-  for (let left = random.integer(0, RESTARTS_MAX); left > 0; left--) {
+  for (let restartsLeft = random.integer(0, RESTARTS_MAX); restartsLeft > 0; restartsLeft--) {
     const kind = restartKinds[random.integer(0, restartKinds.length - 1)];
     const lastingMs = random.integer(1, Math.floor(longestMs));
     if (kind === 'server-at-exchange') {
@@ -122,7 +122,7 @@ async function shrunk(
   runInVirtualTime: RunInVirtualTime,
   signal: AbortSignal,
 ): Promise<FailedRun> {
-  const wanted = new Set(failed.violations.map(({ invariant }) => invariant));
+  const invariants = new Set(failed.violations.map(({ invariant }) => invariant));
   let smallest = failed;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
@@ -130,7 +130,7 @@ async function shrunk(
       if (smallest.shrinkRuns === SHRINK_RUNS_MAX || signal.aborted) return smallest;
       const violations = await runInVirtualTime(virtualRun);
       smallest = { ...smallest, shrinkRuns: smallest.shrinkRuns + 1 };
-      if (!violations.some(({ invariant }) => wanted.has(invariant))) continue;
+      if (!violations.some(({ invariant }) => invariants.has(invariant))) continue;
       smallest = { ...smallest, virtualRun, violations };
       isSmaller = true;
       break;

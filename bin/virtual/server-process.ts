@@ -69,12 +69,12 @@ export class RestartableServer {
    * @throws SettingError for an invalid option, StateError for an unusable data folder
    */
   static async start(options: RestartableServerOptions): Promise<RestartableServer> {
-    const started = new RestartableServer(options);
+    const server = new RestartableServer(options);
     try {
-      await started.#start(started.#root && join(started.#root, '0'));
-      return started;
+      await server.#start(server.#root && join(server.#root, '0'));
+      return server;
     } catch (error) {
-      await started.close();
+      await server.close();
       throw error;
     }
   }
@@ -151,27 +151,27 @@ export class RestartableServer {
     await clock.sleep(lastingMs, signal);
     if (signal.aborted) return;
     await this.#whileBusy(() => this.#start(folder));
-    const waiting = [...this.#restartCallbacks];
+    const callbacks = [...this.#restartCallbacks];
     this.#restartCallbacks.clear();
-    for (const act of waiting) act();
+    for (const act of callbacks) act();
   }
 
   /** Stops the server. Returns a folder with its present data; later changes are lost. */
   async #end(): Promise<string> {
-    const ended = this.#running;
+    const stoppedServer = this.#running;
     this.#running = undefined;
     this.#isEnding = false;
     this.ends++;
-    if (ended?.folder === undefined || this.#root === undefined) {
+    if (stoppedServer?.folder === undefined || this.#root === undefined) {
       throw new Error('it has no data folder');
     }
-    ended.clock?.stop();
+    stoppedServer.clock?.stop();
     const folder = join(this.#root, String(this.ends));
     // The files are copied before the server closes, as a crash would leave them.
-    cpSync(this.#kept ?? ended.folder, folder, { recursive: true });
+    cpSync(this.#kept ?? stoppedServer.folder, folder, { recursive: true });
     this.#kept = undefined;
-    await ended.server.close();
-    rmSync(ended.folder, { recursive: true, force: true });
+    await stoppedServer.server.close();
+    rmSync(stoppedServer.folder, { recursive: true, force: true });
     return folder;
   }
 

@@ -139,11 +139,11 @@ export class UnauthorizedDevice {
       artifact_name: 'of-an-unauthorized-device',
     };
     try {
-      const served = await this.#client.nextDeployment(this.#session, provides);
-      if (served)
+      const deployment = await this.#client.nextDeployment(this.#session, provides);
+      if (deployment)
         this.#recordViolation(
           'unauthorized-served',
-          `deployment ${served.id} was served to an unauthorized device`,
+          `deployment ${deployment.id} was served to an unauthorized device`,
         );
       return true;
     } catch (error) {

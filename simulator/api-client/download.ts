@@ -260,8 +260,8 @@ function expectRange(response: OpenResponse, { progress, circumstances }: Downlo
   const [, first, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange) ?? [];
   progress.totalBytes ??= Number(total);
   if (Number(first) === progress.receivedBytes && Number(total) === progress.totalBytes) return;
-  const wanted = `bytes ${progress.receivedBytes}- of ${progress.totalBytes}`;
-  const problem = `asked for ${wanted}, the server sent "${contentRange}"`;
+  const range = `bytes ${progress.receivedBytes}- of ${progress.totalBytes}`;
+  const problem = `asked for ${range}, the server sent "${contentRange}"`;
   throw new DownloadError('range', problem, circumstances);
 }
 

@@ -90,8 +90,8 @@ export class ManagementClient {
     const context = this.#context(operation);
     const token = expectSuccess(response, context).body.toString('latin1');
     if (!isBearerToken(token)) {
-      const said = `the server answered with ${response.status} without a plain token; check --url`;
-      throw new ResponseError('not-a-token', said, errorContextOf(response, context));
+      const sentence = `the server answered with ${response.status} without a plain token; check --url`;
+      throw new ResponseError('not-a-token', sentence, errorContextOf(response, context));
     }
     this.#token = token;
   }

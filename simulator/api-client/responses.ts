@@ -35,12 +35,12 @@ export function expectSuccess(response: HttpResponse, context: ResponseContext):
 export function statusError(response: HttpResponse, context: ResponseContext): StatusError {
   const serverSays = errorText(response.body);
   const waitMs = retryAfterMs(response.headers['retry-after'], context.clock.now());
-  const refused = {
+  const refusal = {
     status: response.status,
     ...(serverSays === undefined ? {} : { serverSays }),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
-  return new StatusError(refused, errorContextOf(response, context));
+  return new StatusError(refusal, errorContextOf(response, context));
 }
 
 /**
@@ -52,17 +52,17 @@ export function bodyOf<Shape extends v.GenericSchema>(
   response: HttpResponse,
   context: ResponseContext,
 ): v.InferOutput<Shape> {
-  const parsed = parseJson(response.body);
-  if (!parsed) {
+  const json = parseJson(response.body);
+  if (!json) {
     const kind = String(response.headers['content-type'] ?? 'no media type');
     const excess = jsonExcess(response.body);
     const problem = excess === undefined ? `is not JSON (${kind})` : `is not parsed: it ${excess}`;
     const message = `the response with status ${response.status} ${problem}`;
     throw new ResponseError('not-json', message, errorContextOf(response, context));
   }
-  const checked = v.safeParse(shape, parsed.value);
-  if (checked.success) return checked.output;
-  const [issue] = checked.issues;
+  const parsing = v.safeParse(shape, json.value);
+  if (parsing.success) return parsing.output;
+  const [issue] = parsing.issues;
   const message = `the response's ${v.getDotPath(issue) ?? 'body'} is wrong: ${issue.message}`;
   throw new ResponseError('shape', message, errorContextOf(response, context));
 }
@@ -90,7 +90,7 @@ function parseJson(body: Buffer): { readonly value: unknown } | undefined {
  * with an `error` that is an object; the text of those is undefined.
  */
 function errorText(body: Buffer): string | undefined {
-  const parsed = v.safeParse(errorShape, parseJson(body)?.value);
-  const { error } = parsed.success ? parsed.output : {};
+  const parsing = v.safeParse(errorShape, parseJson(body)?.value);
+  const { error } = parsing.success ? parsing.output : {};
   return error === undefined ? undefined : excerptOf(error, SENTENCE_MAX_CHARACTERS);
 }

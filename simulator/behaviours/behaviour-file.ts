@@ -52,14 +52,14 @@ export async function readBehaviourFile(
   const cachedBehaviours = filesRead.get(resolve(path));
   if (cachedBehaviours) return cachedBehaviours;
   refuseLanguage(path, readsTypeScript);
-  const exported = await defaultExportOf(path);
-  const list: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
+  const defaultExport = await defaultExportOf(path);
+  const list: readonly unknown[] = Array.isArray(defaultExport) ? defaultExport : [defaultExport];
   if (list.length > BEHAVIOURS_MAX)
     throw fileError(path, `holds more than ${BEHAVIOURS_MAX} of them`);
   const rows = list.map((row) => checkBehaviour(row, sourceOf(path)));
-  const taken = addBehaviours(rows);
-  if (taken.length > 0)
-    throw fileError(path, `another behaviour is already called ${taken.join(', ')}`);
+  const takenNames = addBehaviours(rows);
+  if (takenNames.length > 0)
+    throw fileError(path, `another behaviour is already called ${takenNames.join(', ')}`);
   filesRead.set(resolve(path), rows);
   return rows;
 }
@@ -76,9 +76,9 @@ export function addOwnBehaviours(behaviours: readonly Behaviour[]): void {
     rowsOfCode.set(behaviour, row);
     return row;
   });
-  const taken = addBehaviours(rows);
-  if (taken.length > 0)
-    throw sourceError(source, `another behaviour is already called ${taken.join(', ')}`);
+  const takenNames = addBehaviours(rows);
+  if (takenNames.length > 0)
+    throw sourceError(source, `another behaviour is already called ${takenNames.join(', ')}`);
 }
 
 const filesRead = new Map<string, readonly Behaviour[]>();
@@ -97,9 +97,8 @@ function sourceError(source: string, problem: string): BehaviourFileError {
 function refuseLanguage(path: string, readsTypeScript: boolean): void {
   const ending = extname(path).toLowerCase();
   if (javaScript.includes(ending)) return;
-  const accepted = [...javaScript, ...typeScript].join(', ');
-  if (!typeScript.includes(ending))
-    throw fileError(path, `its name must end in one of ${accepted}`);
+  const endings = [...javaScript, ...typeScript].join(', ');
+  if (!typeScript.includes(ending)) throw fileError(path, `its name must end in one of ${endings}`);
   if (readsTypeScript) return;
   const remedy = 'use Node 22.18 or newer, or JavaScript with JSDoc types (.js, .mjs)';
   throw fileError(path, `Node ${process.versions.node} does not read TypeScript; ${remedy}`);
@@ -175,15 +174,15 @@ const rowShape = v.strictObject(
 );
 
 function checkBehaviour(row: unknown, source: string): Behaviour {
-  const read = v.safeParse(rowShape, row);
-  if (!read.success) throw sourceError(source, issueSentence(read.issues[0]));
-  for (const [name, value] of Object.entries(read.output.parameters)) {
+  const parsing = v.safeParse(rowShape, row);
+  if (!parsing.success) throw sourceError(source, issueSentence(parsing.issues[0]));
+  for (const [name, value] of Object.entries(parsing.output.parameters)) {
     const wrong = parameterProblem(name, value);
     if (wrong !== undefined) throw sourceError(source, `parameters.${name} ${wrong}`);
   }
-  const { parameters } = read.output;
-  const hooks = guardHooks(read.output.hooks, `${source}: ${read.output.name}`);
-  return { ...read.output, parameters, hooks };
+  const { parameters } = parsing.output;
+  const hooks = guardHooks(parsing.output.hooks, `${source}: ${parsing.output.name}`);
+  return { ...parsing.output, parameters, hooks };
 }
 
 function issueSentence(issue: v.BaseIssue<unknown>): string {

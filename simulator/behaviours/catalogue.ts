@@ -24,10 +24,10 @@ export const behaviours: ReadonlyMap<string, Behaviour> = behavioursByName;
  * @returns the names that other behaviours already use; empty when all were added
  */
 export function addBehaviours(added: readonly Behaviour[]): string[] {
-  const taken = added.filter((each) => (behavioursByName.get(each.name) ?? each) !== each);
-  if (taken.length === 0)
+  const conflicting = added.filter((each) => (behavioursByName.get(each.name) ?? each) !== each);
+  if (conflicting.length === 0)
     for (const behaviour of added) behavioursByName.set(behaviour.name, behaviour);
-  return taken.map(({ name }) => name);
+  return conflicting.map(({ name }) => name);
 }
 
 /** Access to the catalogue for the checks of a plan. */

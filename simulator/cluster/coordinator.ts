@@ -239,11 +239,11 @@ export class Coordinator {
     if (this.#isDeployed || deploy === undefined || shards.length === 0) return;
     this.#isDeployed = true;
     const deviceIds = shards.flatMap((state) => state.deviceIds ?? []);
-    const made =
+    const deployment =
       this.#earlierDeployment === undefined
         ? deploy(deviceIds)
         : Promise.resolve(this.#earlierDeployment);
-    made.then(
+    deployment.then(
       (runDeployment) => send({ type: 'deployment', runDeployment }),
       (error: unknown) => {
         if (!(error instanceof FleetStopped)) this.fail(error);
@@ -254,7 +254,7 @@ export class Coordinator {
   #end(): void {
     this.#look();
     this.#order?.close();
-    const lost = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostReason }]) => {
+    const lostShards = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostReason }]) => {
       if (!isGivenUp) return [];
       this.#reports.ended(shard, this.#options.clock.monotonicMs());
       const keptFigures = this.#reports.keep(shard);
@@ -270,7 +270,7 @@ export class Coordinator {
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
     this.#outcome.resolve({
       results: this.#shards.flatMap(({ result }) => result ?? []),
-      spread: { takeovers: this.#takeovers, lost, ...missing },
+      spread: { takeovers: this.#takeovers, lost: lostShards, ...missing },
       lastFigures: this.#reports.lastFigures,
     });
   }

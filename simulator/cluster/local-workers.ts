@@ -79,11 +79,11 @@ class WorkerPool {
   }
 
   #begin(shard: number): void {
-    const begun = this.#begun.get(shard) ?? 0;
-    this.#begun.set(shard, begun + 1);
+    const startCount = this.#begun.get(shard) ?? 0;
+    this.#begun.set(shard, startCount + 1);
     const assignment = {
       plan: { ...this.#plan, shard: { index: shard, of: this.#processes } },
-      isTakeover: begun > 0,
+      isTakeover: startCount > 0,
       sendsEvents: this.#sendsEvents,
     };
     const worker = startShardProcess(assignment, {

@@ -206,14 +206,14 @@ class EventBatches {
   }
 
   #send(events: readonly FleetEvent[]): void {
-    const lost = this.#lost;
+    const lostCount = this.#lost;
     this.#lost = 0;
     this.#reportedMs = this.#clock.now();
     this.#channel.send({
       type: 'events',
       events,
       untilMs: this.#reportedMs,
-      ...(lost > 0 && { lost }),
+      ...(lostCount > 0 && { lost: lostCount }),
     });
   }
 }

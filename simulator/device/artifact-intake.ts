@@ -68,11 +68,11 @@ export class ArtifactIntake {
 }
 
 /** Partly received artifacts of devices that are switched off. */
-const stored = new WeakMap<DeploymentRecord, ArtifactIntake>();
+const storedIntakes = new WeakMap<DeploymentRecord, ArtifactIntake>();
 
 /** Stores a partly received artifact while the device is switched off. */
 export function keepIntake(deployment: DeploymentRecord, intake: ArtifactIntake): void {
-  stored.set(deployment, intake);
+  storedIntakes.set(deployment, intake);
 }
 
 /**
@@ -80,8 +80,8 @@ export function keepIntake(deployment: DeploymentRecord, intake: ArtifactIntake)
  * there is none.
  */
 export function takeKeptIntake(deployment: DeploymentRecord): ArtifactIntake | undefined {
-  const intake = stored.get(deployment);
-  stored.delete(deployment);
+  const intake = storedIntakes.get(deployment);
+  storedIntakes.delete(deployment);
   return intake;
 }
 

@@ -111,8 +111,8 @@ async function checkedDownload(
       try {
         return readable(await takenIn(subject, fetching));
       } catch (error) {
-        const changed = error instanceof DownloadError && error.problem === 'changed';
-        if (!changed || restarts === RESTARTS_MAX) throw error;
+        const isChanged = error instanceof DownloadError && error.problem === 'changed';
+        if (!isChanged || restarts === RESTARTS_MAX) throw error;
         subject.environment.metrics.countError(error);
         subject.environment.downloads?.forget(subject.device);
       }

@@ -31,8 +31,8 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
 
   readonly postAlerts = (alerts: readonly Alert[]): Promise<void> => {
     const { session, environment } = this.#subject;
-    const sent = alerts.slice(0, limits.alertsMax);
-    return inBackground(environment, () => environment.client.postAlerts(session, sent));
+    const sentAlerts = alerts.slice(0, limits.alertsMax);
+    return inBackground(environment, () => environment.client.postAlerts(session, sentAlerts));
   };
 
   readonly rotateKey = async (): Promise<void> => {
@@ -75,9 +75,9 @@ const clones = new WeakMap<SimulatedDevice, ClientSession>();
  * is created once for each device.
  */
 function cloneOf(device: SimulatedDevice, { caller, idData, key }: ClientSession): ClientSession {
-  const known = clones.get(device) ?? newSession(caller, idData, key);
-  clones.set(device, known);
-  return known;
+  const clone = clones.get(device) ?? newSession(caller, idData, key);
+  clones.set(device, clone);
+  return clone;
 }
 
 /** Options of the hook context of an update. */

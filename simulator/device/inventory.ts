@@ -24,6 +24,6 @@ export function inventoryOf(device: SimulatedDevice): Attribute[] {
     { name: 'network_interfaces', value: ['eth0', 'lo'] },
     { name: 'temperature_limits_celsius', value: [-25, 70] },
   ];
-  const installed = Object.entries(provides).map(([name, value]) => ({ name, value }));
-  return [...installed.slice(0, limits.attributesMax - constant.length), ...constant];
+  const installedAttributes = Object.entries(provides).map(([name, value]) => ({ name, value }));
+  return [...installedAttributes.slice(0, limits.attributesMax - constant.length), ...constant];
 }

@@ -42,11 +42,15 @@ export function waitAfterMs(
   const defaultMs = defaultWaitMs(error, attempt, { device, environment });
   const { hooks } = device.behaviour;
   if (hooks.waitAfterErrorMs === undefined) return defaultMs;
-  const refused = error instanceof StatusError ? error : undefined;
-  const failed = { status: refused?.status, retryAfterMs: refused?.retryAfterMs, attempt };
+  const statusError = error instanceof StatusError ? error : undefined;
+  const failedAttempt = {
+    status: statusError?.status,
+    retryAfterMs: statusError?.retryAfterMs,
+    attempt,
+  };
   const waitMs = hooks.waitAfterErrorMs(
     new DeviceHookContext(device, environment),
-    failed,
+    failedAttempt,
     defaultMs,
   );
   return Math.max(WAIT_MIN_MS, waitMs);
@@ -106,8 +110,9 @@ export async function inBackground(
   try {
     await callback();
   } catch (error) {
-    const refused = error instanceof ClientError && !error.isTransient && !isRefusedContact(error);
-    if (!refused) throw error;
+    const isRefused =
+      error instanceof ClientError && !error.isTransient && !isRefusedContact(error);
+    if (!isRefused) throw error;
     metrics.countError(error);
   }
 }

@@ -262,16 +262,16 @@ class UpdateRun {
   async #update(): Promise<void> {
     const { device } = this.#subject;
     const deployment = this.#deployment;
-    const fetched = deployment.downloadedArtifact ?? (await this.#fetch());
+    const artifact = deployment.downloadedArtifact ?? (await this.#fetch());
     if (isBeforeInstall(deployment) || deployment.state === 'pause_before_installing') {
       await this.#waitWhilePaused('ArtifactInstall_Enter', 'hold-install');
       await this.#advance('install');
     }
     if (deployment.state === 'installing') await this.#install();
-    if (fetched.settings === undefined) await this.#reboot();
+    if (artifact.settings === undefined) await this.#reboot();
     await this.#waitWhilePaused('ArtifactCommit_Enter', 'hold-commit');
     await device.behaviour.hooks.whileCommitting?.(this.#context);
-    Object.assign(device, softwareAfterCommit(fetched, device));
+    Object.assign(device, softwareAfterCommit(artifact, device));
     await this.#advance('commit');
   }
 
@@ -280,13 +280,13 @@ class UpdateRun {
     const instructions = this.#instructions;
     if (instructions === undefined) throw new Error('an update without a link to its artifact');
     const fetching = { instructions, log: this.#log, context: this.#context };
-    const fetched = await fetchArtifact(this.#subject, fetching);
-    this.#deployment.downloadedArtifact = fetched;
-    if (environment.downloads === undefined) return fetched;
+    const artifact = await fetchArtifact(this.#subject, fetching);
+    this.#deployment.downloadedArtifact = artifact;
+    if (environment.downloads === undefined) return artifact;
     // Delete the file only after the downloaded state has been stored.
     environment.changed(device, this.#deployment);
     environment.downloads.forget(device);
-    return fetched;
+    return artifact;
   }
 
   async #install(): Promise<void> {

@@ -23,9 +23,9 @@ export function assignByWeight<Choice>(
   const quotas = quotasOf(weighted, count);
   const assignedCounts = quotas.map(() => 0);
   return Array.from({ length: count }, (_, position) => {
-    const chosen = mostBehind(quotas, assignedCounts, (position + 1) / count);
-    assignedCounts[chosen] = (assignedCounts[chosen] ?? 0) + 1;
-    const row = weighted[chosen];
+    const chosenIndex = mostBehind(quotas, assignedCounts, (position + 1) / count);
+    assignedCounts[chosenIndex] = (assignedCounts[chosenIndex] ?? 0) + 1;
+    const row = weighted[chosenIndex];
     if (row === undefined) throw new RangeError('there is nothing to assign');
     return row.choice;
   });
@@ -44,9 +44,10 @@ export function assignAcrossGroups<Choice, Group>(
     [...groups.keys()].filter((index) => groups[index] === group),
   );
   const choices = assignByWeight(weighted, groups.length);
-  const placed: Choice[] = new Array(groups.length);
-  for (const [position, choice] of choices.entries()) placed[members[position] ?? 0] = choice;
-  return placed;
+  const placedChoices: Choice[] = new Array(groups.length);
+  for (const [position, choice] of choices.entries())
+    placedChoices[members[position] ?? 0] = choice;
+  return placedChoices;
 }
 
 function quotasOf(weighted: readonly WeightedChoice<unknown>[], count: number): readonly number[] {
@@ -68,15 +69,15 @@ function mostBehind(
   assignedCounts: readonly number[],
   progress: number,
 ): number {
-  let chosen = 0;
+  let chosenIndex = 0;
   let largestDue = Number.NEGATIVE_INFINITY;
   for (const [index, quota] of quotas.entries()) {
     const had = assignedCounts[index] ?? 0;
     const due = had < quota ? quota * progress - had : Number.NEGATIVE_INFINITY;
     if (due > largestDue) {
       largestDue = due;
-      chosen = index;
+      chosenIndex = index;
     }
   }
-  return chosen;
+  return chosenIndex;
 }

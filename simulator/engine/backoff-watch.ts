@@ -55,13 +55,13 @@ export class BackoffWatch {
     const cohorts = groupRows(this.#devices, ({ cohort }) => cohort.name);
     return [...cohorts].map(([cohort, devices]) => {
       // A device that had not started before the outage is not part of the comparison.
-      const begun = devices.filter(({ session }) => session !== undefined);
-      const recovered = begun.flatMap((device) => this.#recoveredMs.get(device) ?? []);
+      const begunDevices = devices.filter(({ session }) => session !== undefined);
+      const recovered = begunDevices.flatMap((device) => this.#recoveredMs.get(device) ?? []);
       const requestsPerSecond = Array.from(this.#countsOf(cohort), (each) => each ?? 0);
-      const isWhole = recovered.length === begun.length;
+      const isWhole = recovered.length === begunDevices.length;
       return {
         cohort,
-        devices: begun.length,
+        devices: begunDevices.length,
         requests: requestsPerSecond.reduce((sum, each) => sum + each, 0),
         peakRequestsPerSecond: peakOf(requestsPerSecond),
         recovered: recovered.length,

@@ -46,15 +46,15 @@ function assignments(plan: FleetPlan): readonly Assignment[] {
     if (indices) indices.push(index);
     else members.set(cohort, [index]);
   }
-  const assigned: Assignment[] = new Array(plan.devices);
+  const deviceAssignments: Assignment[] = new Array(plan.devices);
   for (const [cohort, indices] of members) {
     const ownAssignments = cohortAssignments(cohort, indices.length);
     for (const [position, index] of indices.entries()) {
       const assignment = ownAssignments[position];
-      if (assignment) assigned[index] = assignment;
+      if (assignment) deviceAssignments[index] = assignment;
     }
   }
-  return assigned;
+  return deviceAssignments;
 }
 
 /**

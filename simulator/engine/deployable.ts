@@ -55,12 +55,12 @@ async function problemOf(
   deploy: string,
   management: ManagementClient,
 ): Promise<string | undefined> {
-  const listed = await management.artifacts(deploy);
+  const listedArtifacts = await management.artifacts(deploy);
   // A server that ignores the filter by name also lists other artifacts.
-  const named = listed?.filter(({ name }) => name === deploy);
-  if (named === undefined) return undefined;
-  if (named.length === 0) return absentArtifact(deploy, await management.artifacts());
-  const types = [...new Set(named.flatMap((each) => each.device_types_compatible))];
+  const namedArtifacts = listedArtifacts?.filter(({ name }) => name === deploy);
+  if (namedArtifacts === undefined) return undefined;
+  if (namedArtifacts.length === 0) return absentArtifact(deploy, await management.artifacts());
+  const types = [...new Set(namedArtifacts.flatMap((each) => each.device_types_compatible))];
   if (types.includes(deviceType)) return undefined;
   return (
     `no artifact named "${deploy}" is compatible with device type "${deviceType}"; ` +

@@ -87,9 +87,9 @@ export async function createPlannedDeployment(
     const isThere = error instanceof StatusError && error.status === 409;
     if (plan.state === undefined || !isThere) throw error;
     // An earlier process created the deployment but ended before it could store the ID.
-    const made = await management.findUnfinishedDeployment(name, deploy);
-    if (made === undefined) throw error;
-    return made;
+    const unfinishedDeployment = await management.findUnfinishedDeployment(name, deploy);
+    if (unfinishedDeployment === undefined) throw error;
+    return unfinishedDeployment;
   }
 }
 
@@ -105,13 +105,13 @@ async function fromCoordinator(
     isSame ? keptDeployment : undefined,
   );
   if (!coordinator.isTakeover) return runDeployment;
-  const recorded: DeploymentDevice[] = [];
+  const recordedDevices: DeploymentDevice[] = [];
   for await (const page of management.deploymentDevices(runDeployment.deploymentId)) {
-    recorded.push(...page);
+    recordedDevices.push(...page);
   }
-  const adopted = adoptOutcomes(devices, recorded, runDeployment);
-  for (const device of adopted) adopt(device);
-  coordinator.adopted(adopted.length);
+  const adoptedDevices = adoptOutcomes(devices, recordedDevices, runDeployment);
+  for (const device of adoptedDevices) adopt(device);
+  coordinator.adopted(adoptedDevices.length);
   return runDeployment;
 }
 

@@ -55,10 +55,10 @@ export class DeviceCountSchedule {
       const { fromMs, toMs } = within(stretch, index);
       if (fromMs >= toMs) continue;
       const last = intervals.at(-1);
-      const stays = stretch.toMs === endMs && index < stretch.toDevices;
-      const lasting = stays ? Number.POSITIVE_INFINITY : toMs;
-      if (last?.toMs === fromMs) last.toMs = lasting;
-      else intervals.push({ fromMs, toMs: lasting });
+      const isLastStretch = stretch.toMs === endMs && index < stretch.toDevices;
+      const untilMs = isLastStretch ? Number.POSITIVE_INFINITY : toMs;
+      if (last?.toMs === fromMs) last.toMs = untilMs;
+      else intervals.push({ fromMs, toMs: untilMs });
     }
     return intervals;
   }

@@ -59,7 +59,7 @@ export function shardFigures(
 ): ShardFigures {
   const { metrics } = fleet;
   const elapsedMs = fleet.elapsedMs();
-  const sent = metrics.lateness.count;
+  const sentCount = metrics.lateness.count;
   return {
     startMs: nowMs - elapsedMs,
     endMs: nowMs,
@@ -68,7 +68,11 @@ export function shardFigures(
     operations: metrics.operations(),
     errors: metrics.errors(),
     updates: metrics.updates.figures(),
-    schedule: { due: sent + fleet.overdueCount(), sent, lateness: metrics.lateness.figures() },
+    schedule: {
+      due: sentCount + fleet.overdueCount(),
+      sent: sentCount,
+      lateness: metrics.lateness.figures(),
+    },
     rollout: rolloutOf(fleet, nowMs, thresholds),
     scopes: metrics.scopes(),
     checks: fleet.checks?.figures(0),

@@ -141,24 +141,24 @@ export class FleetUser {
     // A device that was accepted stays pending until it authenticates again, so it is not counted
     // here.
     const unknown = pending.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
-    const accepted = pending.length === 0 ? 0 : await this.#acceptFrom('pending');
+    const acceptedCount = pending.length === 0 ? 0 : await this.#acceptFrom('pending');
     // The server lists a device that was accepted before and has a new key as accepted, not as
     // pending.
-    if (accepted < unknown.length) await this.#acceptFrom('accepted');
+    if (acceptedCount < unknown.length) await this.#acceptFrom('accepted');
     await this.#deployOnce();
   }
 
   async #acceptFrom(status: 'pending' | 'accepted'): Promise<number> {
-    let accepted = 0;
+    let acceptedCount = 0;
     for await (const page of this.#options.management.devices(status)) {
       const semaphore = new Semaphore(ACCEPTED_AT_ONCE);
       const responses = page.map((listed) => semaphore.run(() => this.#acceptOwn(listed)));
       for (const response of await Promise.allSettled(responses)) {
         if (response.status === 'rejected') throw response.reason;
-        accepted += response.value;
+        acceptedCount += response.value;
       }
     }
-    return accepted;
+    return acceptedCount;
   }
 
   /**

@@ -243,21 +243,21 @@ export class Fleet {
     this.#startedMs = this.#clock.monotonicMs();
     const { durationMs } = this.#plan;
     const coordinator = this.#coordinator;
-    const ended = new RunEnd({ clock: this.#clock, signal, coordinator, durationMs, lateMs });
-    this.#end = ended;
+    const runEnd = new RunEnd({ clock: this.#clock, signal, coordinator, durationMs, lateMs });
+    this.#end = runEnd;
     const loops = this.#begin();
     this.#loopCount = loops.length;
     for (const each of loops) each.catch(() => this.#loopCount--);
     try {
       const failure = firstFailure(loops);
-      const reason = await Promise.race([ended.reason, failure]);
+      const reason = await Promise.race([runEnd.reason, failure]);
       if (keepAlive) {
         this.#stayPollMs = keepAlive.pollIntervalMs;
         await Promise.race([keepAlive.until(reason), failure]);
       }
       return reason;
     } finally {
-      ended.forget();
+      runEnd.forget();
       this.#load.stop();
       await this.#stop(loops, forceStop);
     }
@@ -291,8 +291,8 @@ export class Fleet {
 
   #begin(): readonly Promise<never>[] {
     const environment = this.#environment();
-    const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
-    if (connected.length > 0) this.#sockets = this.#openSockets(connected);
+    const connectedDevices = this.devices.filter(({ cohort }) => cohort.policy.connect);
+    if (connectedDevices.length > 0) this.#sockets = this.#openSockets(connectedDevices);
     const loops = this.devices.map((device) =>
       runDevice(
         device,
@@ -311,17 +311,17 @@ export class Fleet {
   async #stop(loops: readonly Promise<never>[], forceStop?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();
-    const ended = Promise.allSettled(loops);
+    const loopEnds = Promise.allSettled(loops);
     const { drainMs } = this.#plan;
     if (drainMs > 0) {
       this.#scheduler.drain();
-      await waitAtMost(this.#clock, drainMs, ended, forceStop);
+      await waitAtMost(this.#clock, drainMs, loopEnds, forceStop);
     }
     this.#scheduler.stop();
     this.#identities.close();
     const exchangesMs = forceStop?.aborted ? 0 : EXCHANGES_MAX_MS;
     const limit = this.#clock.after(exchangesMs, () => this.#transport.abortAll());
-    const ends = await ended;
+    const ends = await loopEnds;
     limit.cancel();
     this.#sockets?.close();
     throwOwnError(ends);

@@ -73,8 +73,8 @@ async function compareRecords(
     if (deploymentId === runDeployment?.deploymentId)
       withoutArtifact = unfitCount(devices, serverRecords);
     const isAborted = subject.isAborted === true && deploymentId === runDeployment?.deploymentId;
-    const compared = { deploymentId, servers: serverRecords, runDeployment, isAborted };
-    differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
+    const comparison = { deploymentId, servers: serverRecords, runDeployment, isAborted };
+    differences.push(...devices.flatMap((device) => differenceOf(device, comparison)));
     if (!subject.isShard) await sums.compare(deploymentId, serverRecords);
   }
   const partly = `only ${deploymentIds.length} of ${idsOfDeployments.size} deployments were compared`;
@@ -157,9 +157,9 @@ function differenceOf(
 ): ReconciliationDifference[] {
   const { deploymentId, servers } = compared;
   const deployment = device.deployments.find((each) => each.deploymentId === deploymentId);
-  const listed = device.id === undefined ? undefined : servers.get(device.id);
-  const serverStatus = listed?.status;
-  const isDoubled = (listed?.times ?? 0) > 1;
+  const serverDevice = device.id === undefined ? undefined : servers.get(device.id);
+  const serverStatus = serverDevice?.status;
+  const isDoubled = (serverDevice?.times ?? 0) > 1;
   const agree =
     !isDoubled &&
     (deployment
@@ -174,7 +174,7 @@ function differenceOf(
       kind: isDoubled ? 'doubled' : kindOf(deployment, serverStatus),
       fleetStatus: deployment ? fleetStatusOf(deployment, serverStatus) : NO_DEPLOYMENT,
       serverStatus: isDoubled
-        ? `${serverStatus}, listed ${listed?.times} times`
+        ? `${serverStatus}, listed ${serverDevice?.times} times`
         : (serverStatus ?? NOT_LISTED),
     },
   ];

@@ -42,7 +42,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
   const generator = generatorFacts(fleet, facts);
   const reconciliation = await fleet.reconcile(facts.ended);
   const funnel = funnelOf(devices, runDeployment);
-  const measured = {
+  const figures = {
     updates: metrics.updates.figures(),
     latencies: metrics.latencies(),
     operations: metrics.operations(),
@@ -50,8 +50,8 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     series: metrics.series.figures(),
   };
   const scopes = metrics.scopes();
-  const traffic = trafficOf(measured.operations, durationMs);
-  const checks = checksOf(fleet, facts.plan, measured);
+  const traffic = trafficOf(figures.operations, durationMs);
+  const checks = checksOf(fleet, facts.plan, figures);
   const result: Omit<FleetResult, 'thresholds'> = {
     schema: fleetSchema,
     ended: facts.ended,
@@ -68,7 +68,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     funnel,
     deviceCounts: deviceCountsOf(funnel),
     reconciliation,
-    ...measured,
+    ...figures,
     ...(traffic && { traffic }),
     ...(scopes.length > 0 && { scopes }),
     ...(fleet.fixedRatePolls && { fixedRatePolls: fleet.fixedRatePolls }),
@@ -91,15 +91,19 @@ function checksOf(
 ): Checks | undefined {
   if (checks === undefined) return undefined;
   const sample = sampleDevices(plan);
-  const watched = devices.filter(({ index }) => sample.has(index)).length;
-  return ratedChecks(checks.figures(watched), run);
+  const watchedCount = devices.filter(({ index }) => sample.has(index)).length;
+  return ratedChecks(checks.figures(watchedCount), run);
 }
 
 function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts {
   const { lateness } = fleet.metrics;
   const durationMs = fleet.elapsedMs();
-  const sent = lateness.count;
-  const schedule = { due: sent + fleet.overdueCount(), sent, lateness: lateness.figures() };
+  const sentCount = lateness.count;
+  const schedule = {
+    due: sentCount + fleet.overdueCount(),
+    sent: sentCount,
+    lateness: lateness.figures(),
+  };
   return judgedGenerator({
     processes: [watch.facts(plan.shard?.index ?? 0, durationMs)],
     schedule: scheduleOf([schedule], durationMs),

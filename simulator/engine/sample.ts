@@ -15,11 +15,11 @@ export function sampleDevices({
   checkShare,
 }: Pick<FleetPlan, 'devices' | 'seed' | 'checkShare'>): ReadonlySet<number> {
   if (checkShare === undefined) return new Set();
-  const wanted = Math.min(devices, Math.max(1, Math.round(devices * checkShare)));
+  const sampleSize = Math.min(devices, Math.max(1, Math.round(devices * checkShare)));
   const random = seededRandom(seed).stream('check-share');
   const sample = new Set<number>();
   // Floyd's algorithm: every set of this size is equally likely, with one random draw per device.
-  for (let last = devices - wanted; last < devices; last++) {
+  for (let last = devices - sampleSize; last < devices; last++) {
     const index = random.integer(0, last);
     sample.add(sample.has(index) ? last : index);
   }

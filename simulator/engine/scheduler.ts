@@ -111,11 +111,11 @@ export class Scheduler {
       let timer: Timer | undefined;
       const end = (): void => {
         timer?.cancel();
-        this.#begun.delete(begun);
+        this.#begun.delete(waitInProgress);
         if (sleeper !== undefined) this.#sleeping.set(sleeper, undefined);
         if (worker !== undefined) this.#working.set(worker, undefined);
       };
-      const begun: WaitInProgress = {
+      const waitInProgress: WaitInProgress = {
         position: undefined,
         outlivesDrain,
         wake: () => {
@@ -127,10 +127,10 @@ export class Scheduler {
           reject(error);
         },
       };
-      if (Number.isFinite(waitMs)) timer = this.#clock.after(waitMs, begun.wake);
-      this.#begun.add(begun);
-      if (sleeper !== undefined) this.#sleeping.set(sleeper, begun);
-      if (worker !== undefined) this.#working.set(worker, begun);
+      if (Number.isFinite(waitMs)) timer = this.#clock.after(waitMs, waitInProgress.wake);
+      this.#begun.add(waitInProgress);
+      if (sleeper !== undefined) this.#sleeping.set(sleeper, waitInProgress);
+      if (worker !== undefined) this.#working.set(worker, waitInProgress);
     });
   }
 }

@@ -45,16 +45,17 @@ export async function statisticsDifferences(
   deploymentId: string,
   deployments: ReadonlyMap<string, ListedDeployment>,
 ): Promise<StatisticsRow[] | undefined> {
-  const stated = await unlessAbsent(management.deploymentStatistics(deploymentId));
-  if (stated === undefined) return undefined;
-  const listed = new Map<string, number>();
-  for (const { status } of deployments.values()) listed.set(status, (listed.get(status) ?? 0) + 1);
-  const statuses = [...new Set([...listed.keys(), ...Object.keys(stated)])].sort();
+  const statistics = await unlessAbsent(management.deploymentStatistics(deploymentId));
+  if (statistics === undefined) return undefined;
+  const listedCounts = new Map<string, number>();
+  for (const { status } of deployments.values())
+    listedCounts.set(status, (listedCounts.get(status) ?? 0) + 1);
+  const statuses = [...new Set([...listedCounts.keys(), ...Object.keys(statistics)])].sort();
   return statuses.flatMap((status) => {
-    const row = { deploymentId, status, inList: listed.get(status) ?? 0 };
+    const row = { deploymentId, status, inList: listedCounts.get(status) ?? 0 };
     // Some servers add other figures to the statistics, such as a total size.
-    if (!knownStatuses.has(status) || row.inList === (stated[status] ?? 0)) return [];
-    return [{ ...row, inStatistics: stated[status] ?? 0 }];
+    if (!knownStatuses.has(status) || row.inList === (statistics[status] ?? 0)) return [];
+    return [{ ...row, inStatistics: statistics[status] ?? 0 }];
   });
 }
 
@@ -70,8 +71,10 @@ export async function auditDifferences(
 ): Promise<StatisticsRow[] | undefined> {
   const entries = await unlessAbsent(management.auditEntriesOf(deploymentId));
   if (entries === undefined) return undefined;
-  const stated = entries.filter(({ action }) => action === 'create').length;
-  return stated > 1 ? [{ deploymentId, status: CREATED, inList: 1, inStatistics: stated }] : [];
+  const createdCount = entries.filter(({ action }) => action === 'create').length;
+  return createdCount > 1
+    ? [{ deploymentId, status: CREATED, inList: 1, inStatistics: createdCount }]
+    : [];
 }
 
 const CREATED = 'created (audit log)';

@@ -40,14 +40,14 @@ export function openFilesCheck(
       'Check it yourself.',
     );
   }
-  const shared = Math.min(SHARED_CONNECTIONS, 2 * devices);
+  const sharedConnections = Math.min(SHARED_CONNECTIONS, 2 * devices);
   const max = Math.max(0, limit - OWN_FILES - SHARED_CONNECTIONS);
-  const needed = OWN_FILES + shared + (connect ? devices : 0);
+  const neededFiles = OWN_FILES + sharedConnections + (connect ? devices : 0);
   const bound = Number.isFinite(limit) ? { connectedDevicesMax: max } : {};
   const reach = Number.isFinite(limit) ? `${max} devices with --connect` : 'any number of devices';
   const finding = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
-  if (needed > limit) {
-    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: ${connect ? `only ${max} devices fit` : 'the run would fail at its first connections'}.`;
+  if (neededFiles > limit) {
+    const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${neededFiles}: ${connect ? `only ${max} devices fit` : 'the run would fail at its first connections'}.`;
     return { ...failedCheck(name, lacking, raise), ...bound };
   }
   if (devices > max) return { ...warningCheck(name, finding, `For --connect: ${raise}`), ...bound };

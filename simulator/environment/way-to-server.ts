@@ -171,8 +171,10 @@ const CERTIFICATES_MAX = 1000;
 function certificatesIn(pem: string): X509Certificate[] | undefined {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {
-    const read = blocks.slice(0, CERTIFICATES_MAX).map((block) => new X509Certificate(block));
-    return read.length > 0 ? read : undefined;
+    const certificates = blocks
+      .slice(0, CERTIFICATES_MAX)
+      .map((block) => new X509Certificate(block));
+    return certificates.length > 0 ? certificates : undefined;
   } catch {
     // Node ignores the whole file when one block is damaged.
     return undefined;
@@ -187,15 +189,15 @@ async function runStep(
   clock: Clock,
   begin: (done: (error: Error | undefined) => void) => { destroy(): unknown },
 ): Promise<Error | undefined> {
-  let opened: { destroy(): unknown } | undefined;
+  let connection: { destroy(): unknown } | undefined;
   const error = await new Promise<Error | undefined>((resolve) => {
     const limit = clock.after(STEP_LIMIT_MS, () => resolve(timedOut()));
-    opened = begin((outcome) => {
+    connection = begin((outcome) => {
       limit.cancel();
       resolve(outcome);
     });
   });
-  opened?.destroy();
+  connection?.destroy();
   return error;
 }
 

@@ -88,11 +88,11 @@ class CsvReader {
   }
 
   #quoted(): string {
-    const opened = this.#position();
+    const quotePosition = this.#position();
     let text = '';
     for (this.#at++; ; this.#at++) {
       const character = this.#text[this.#at];
-      if (character === undefined) throw new CsvError('this quote is never closed', opened);
+      if (character === undefined) throw new CsvError('this quote is never closed', quotePosition);
       if (character === '\n') this.#newLine(this.#at + 1);
       if (character !== '"') text += character;
       else if (this.#text[this.#at + 1] === '"') text += this.#text[this.#at++];

@@ -42,14 +42,14 @@ const placeholderPattern = /\{([^{}]*)\}/g;
  * @throws IdentityError with line and column
  */
 export function readIdTemplate(text: string): IdDataOf {
-  const read = readYaml(text, templateShape);
-  if ('problems' in read)
-    throw wrong(read.problems[0] ?? { line: 1, column: 1, message: 'is empty' });
-  const members = Object.entries(read.content);
+  const template = readYaml(text, templateShape);
+  if ('problems' in template)
+    throw wrong(template.problems[0] ?? { line: 1, column: 1, message: 'is empty' });
+  const members = Object.entries(template.content);
   for (const [name, value] of members) {
     const problem = problemIn(String(value));
     if (problem !== undefined) {
-      throw wrong({ ...read.positionOf([name]), message: `${name}: ${problem}` });
+      throw wrong({ ...template.positionOf([name]), message: `${name}: ${problem}` });
     }
   }
   return (facts) => filledIn(members, facts);

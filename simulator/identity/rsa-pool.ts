@@ -68,8 +68,8 @@ export class RsaPool {
   }
 
   async #obtain(position: number): Promise<DeviceKey> {
-    const saved = await this.#saved(position);
-    if (saved !== undefined) return heldKey('rsa', saved);
+    const savedKey = await this.#saved(position);
+    if (savedKey !== undefined) return heldKey('rsa', savedKey);
     this.#notify({ missing: 1, made: 0 });
     const pem = await this.#makers.make(this.#options.bits);
     const storedPem = await this.#keep(position, pem);

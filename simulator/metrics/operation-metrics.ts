@@ -65,8 +65,8 @@ export class OperationMetrics {
 
   /** Returns the histogram of each operation that got a response. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
-    const answered = this.#sorted().filter(([, { latencies }]) => latencies.count > 0);
-    return new Map(answered.map(([operation, { latencies }]) => [operation, latencies]));
+    const answeredEntries = this.#sorted().filter(([, { latencies }]) => latencies.count > 0);
+    return new Map(answeredEntries.map(([operation, { latencies }]) => [operation, latencies]));
   }
 
   /** Returns the latencies by operation, each with its parts. */

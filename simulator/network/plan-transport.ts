@@ -72,8 +72,13 @@ export async function expectApi(
     limit = clock.after(limitMs, () => reject(new TimeoutError(limitMs, subjectFor(limitMs))));
   });
   try {
-    const met = await Promise.race([otherServer, late]);
-    if (met) throw new ResponseError('other-server', met.sentence, subjectFor(met.elapsedMs));
+    const foundServer = await Promise.race([otherServer, late]);
+    if (foundServer)
+      throw new ResponseError(
+        'other-server',
+        foundServer.sentence,
+        subjectFor(foundServer.elapsedMs),
+      );
   } finally {
     limit?.cancel();
   }
@@ -96,16 +101,16 @@ async function otherServerAt(
   transport: Transport,
   baseUrl: string,
 ): Promise<OtherServer | undefined> {
-  let met: OtherServer | undefined;
+  let foundServer: OtherServer | undefined;
   for (const operation of probes) {
     const path = pathOf(operation);
     const request = { ...subject, method: operation.method, target: path, headers: {} };
     const response = await transport.exchange(request);
     const sentence = otherServer(response, { baseUrl, path });
-    met = sentence === undefined ? undefined : { sentence, elapsedMs: response.elapsedMs };
-    if (!notFound.includes(response.status)) return met;
+    foundServer = sentence === undefined ? undefined : { sentence, elapsedMs: response.elapsedMs };
+    if (!notFound.includes(response.status)) return foundServer;
   }
-  return met;
+  return foundServer;
 }
 
 /**
@@ -118,19 +123,19 @@ function otherServer(
 ): string | undefined {
   const text = body.toString('utf8');
   const { location } = headers;
-  const met = `the server answered with ${status}`;
+  const sentence = `the server answered with ${status}`;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = printable(location, WORDS_MAX_CHARACTERS);
-    return `${met}, a redirect to ${to}; ${redirectRemedy(requested, location)}`;
+    return `${sentence}, a redirect to ${to}; ${redirectRemedy(requested, location)}`;
   }
   const isMarkup = /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
   if (!isMarkup) {
-    if (notFound.includes(status)) return `${met} for ${requested.path}; ${otherApi}`;
-    return status < 300 ? `${met} to a request without a token; ${otherApi}` : undefined;
+    if (notFound.includes(status)) return `${sentence} for ${requested.path}; ${otherApi}`;
+    return status < 300 ? `${sentence} to a request without a token; ${otherApi}` : undefined;
   }
   const [, title = 'without a title'] = /<title>([^<]*)/i.exec(text) ?? [];
   const page = printable(title.trim(), WORDS_MAX_CHARACTERS);
   const isDown = gatewayErrors.includes(status);
   const remedy = isDown ? 'wait until the server is up, or check --url' : otherApi;
-  return `${met} and an HTML page (${page}); ${remedy}`;
+  return `${sentence} and an HTML page (${page}); ${remedy}`;
 }

@@ -170,11 +170,11 @@ export class SimulatedNetwork {
   #drawOutcome(): ExchangeOutcome {
     const { random } = this.#options;
     // Draws a fixed number of random values, so that one more loss does not change later outcomes.
-    const lost = random.fraction();
+    const lossDraw = random.fraction();
     const where = random.fraction();
     const how = random.fraction();
     const points: readonly LossPoint[] = ['request', 'response', { afterShare: random.fraction() }];
-    const isLost = lost < this.#shape.lossShare;
+    const isLost = lossDraw < this.#shape.lossShare;
     const lostAt = isLost ? points[Math.floor(where * points.length)] : undefined;
     return { lostAt, byReset: how < 0.5 };
   }

@@ -294,9 +294,9 @@ export class Transport {
     const { dispatcher, ...slot } = this.#locationOf(request);
     const signal = attempt.signal();
     const onSent = (): void => this.#sent(attempt, request);
-    const watched = dispatcher.compose?.(whenSent(onSent));
-    if (watched === undefined) onSent();
-    return (watched ?? dispatcher).request({ method, headers, body, signal, ...slot });
+    const watchedDispatcher = dispatcher.compose?.(whenSent(onSent));
+    if (watchedDispatcher === undefined) onSent();
+    return (watchedDispatcher ?? dispatcher).request({ method, headers, body, signal, ...slot });
   }
 
   #sent(attempt: Attempt, { operation, body }: HttpRequest): void {
@@ -319,27 +319,28 @@ export class Transport {
 
   #opened(response: DispatchedResponse, attempt: Attempt, request: HttpRequest): OpenResponse {
     const { statusCode: status, headers, body } = response;
-    const done = (): void => this.#done(attempt, request, status);
-    const failed = (error: unknown): unknown => this.#failed(attempt, error);
-    const received = (bytes: number): void => this.observer.bytesReceived(request.operation, bytes);
+    const countDone = (): void => this.#done(attempt, request, status);
+    const asFailure = (error: unknown): unknown => this.#failed(attempt, error);
+    const countReceived = (bytes: number): void =>
+      this.observer.bytesReceived(request.operation, bytes);
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
           // The time limit does not run while the consumer processes a chunk.
           attempt.pauseTimeLimit();
-          received(chunk.length);
+          countReceived(chunk.length);
           yield chunk;
           attempt.restartTimeLimit();
         }
       } catch (error) {
-        throw failed(error);
+        throw asFailure(error);
       } finally {
         // A consumer that stops early also ends the exchange, because the server did respond.
-        done();
+        countDone();
       }
     }
     const discard = (): void => {
-      done();
+      countDone();
       // Destroying the body emits an error, which can be ignored here.
       body.on('error', () => undefined).destroy();
     };

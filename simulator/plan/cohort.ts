@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { isObject } from '../../fixtures/base/json.ts';
 import { cohortOptions, type mixtureOptions, policyOptions } from './cohort-options.ts';
 import { type FieldsOf, fieldsOf, overridesOf } from './option-row.ts';
-import { filled, weight } from './plan-values.ts';
+import { nonEmptyText, weight } from './plan-values.ts';
 import type { BackOffKind, NetworkShape } from './policy.ts';
 
 /** Maximum number of cohorts in a plan; reports could not show more of them legibly. */
@@ -40,7 +40,7 @@ export interface CohortRow extends Partial<FieldsOf<typeof cohortOptions>> {
 export const cohort = v.pipe(
   v.strictObject({
     ...overridesOf(cohortOptions),
-    name: v.pipe(filled, v.maxCodePoints(COHORT_NAME_MAX_CHARACTERS, 'is too long')),
+    name: v.pipe(nonEmptyText, v.maxCodePoints(COHORT_NAME_MAX_CHARACTERS, 'is too long')),
     weight: v.optional(weight, 1),
   }),
   v.transform(({ name, weight: part, ...differs }): CohortRow => {
@@ -106,9 +106,9 @@ function policyFieldsOf(
   plan: SharedCohortFields,
   differs: Omit<CohortRow, 'name' | 'weight'>,
 ): PolicyFields {
-  const [shared, overrides] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
+  const [planFields, overrides] = [new Map(Object.entries(plan)), new Map(Object.entries(differs))];
   const fields = Object.values(policyOptions).flatMap(({ field }) => {
-    const [inherited, override]: unknown[] = [shared.get(field), overrides.get(field)];
+    const [inherited, override]: unknown[] = [planFields.get(field), overrides.get(field)];
     const value =
       isObject(override) && isObject(inherited) ? { ...inherited, ...override } : override;
     return [[field, value ?? inherited]];

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { inGroup } from '../../fixtures/base/option-row.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import type { UngroupedPlanOptions } from './option-row.ts';
-import { duration, filled, number, yesOrNo } from './plan-values.ts';
+import { duration, nonEmptyText, number, yesOrNo } from './plan-values.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
 const baseUrlSaid = `must be an http or https URL such as ${defaultUrl}`;
@@ -39,14 +39,14 @@ export const connectionOptions = inGroup('Connection', {
     value: yesOrNo,
     owner: 'worker',
   },
-  email: { cli: { kind: 'own' }, value: filled, owner: 'worker' },
-  password: { cli: { kind: 'own' }, value: filled, owner: 'worker' },
-  token: { cli: { kind: 'own' }, value: filled, owner: 'worker' },
+  email: { cli: { kind: 'own' }, value: nonEmptyText, owner: 'worker' },
+  password: { cli: { kind: 'own' }, value: nonEmptyText, owner: 'worker' },
+  token: { cli: { kind: 'own' }, value: nonEmptyText, owner: 'worker' },
   tenantToken: {
     flag: '--tenant-token <token>',
     help: 'tenant token sent by the devices',
     cli: { kind: 'tenant-token' },
-    value: filled,
+    value: nonEmptyText,
     field: 'tenantToken',
     owner: 'worker',
     isSecret: true,
@@ -78,21 +78,21 @@ export const connectionOptions = inGroup('Connection', {
     flag: '--ca <file>',
     help: 'PEM file with the certificate of the server or of its CA',
     cli: { kind: 'file' },
-    value: filled,
+    value: nonEmptyText,
     owner: 'worker',
   },
   cert: {
     flag: '--cert <file>',
     help: "PEM file with the fleet's client certificate; needs --key",
     cli: { kind: 'file' },
-    value: filled,
+    value: nonEmptyText,
     owner: 'worker',
   },
   key: {
     flag: '--key <file>',
     help: 'PEM file with the private key of --cert',
     cli: { kind: 'file' },
-    value: filled,
+    value: nonEmptyText,
     owner: 'worker',
   },
   sourceAddresses: {

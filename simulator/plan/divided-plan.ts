@@ -19,7 +19,7 @@ const coordinatorFields = new Set([
  * Values that a worker must supply itself when the coordinator's plan has them, each with a clause
  * that tells the user how to supply it.
  */
-const needed: Readonly<Record<string, string>> = {
+const lackSentences: Readonly<Record<string, string>> = {
   tenantToken: 'it has no tenant token: start it with FLEETBED_TENANT_TOKEN in its environment',
   certificate: 'it has no client certificate: start it with --cert FILE and --key FILE',
   ...Object.fromEntries(
@@ -38,7 +38,7 @@ const needsFields = {
   url: v.string(),
   /** The user whose credentials the worker needs. */
   login: v.exactOptional(v.string()),
-  own: v.array(v.picklist(Object.keys(needed))),
+  own: v.array(v.picklist(Object.keys(lackSentences))),
 };
 /** Schema of the values that a worker needs of its own to take part in a run. */
 export const needsShape = v.strictObject(needsFields);
@@ -67,7 +67,7 @@ export function dividedPlan(input: OwnPlan) {
   const needs: WorkerNeeds = {
     url: input.url,
     ...(input.acceptWith && { login: userName(input.acceptWith) }),
-    own: Object.keys(needed).filter((name) => isGiven(input, name)),
+    own: Object.keys(lackSentences).filter((name) => isGiven(input, name)),
   };
   return { input: Object.fromEntries(entries), needs };
 }
@@ -132,5 +132,5 @@ export function missingIn(
     return `it cannot log in as ${login}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;
   }
   const missing = names.find((name) => !isGiven(workerPlan, name));
-  return missing && needed[missing];
+  return missing && lackSentences[missing];
 }

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { durationText } from '../../fixtures/base/duration.ts';
 import { readYaml } from '../../fixtures/base/yaml-text.ts';
 import { PlanInputError } from './plan-input.ts';
-import { duration, filled, oneOf, wholeNumber } from './plan-values.ts';
+import { duration, nonEmptyText, oneOf, wholeNumber } from './plan-values.ts';
 
 /**
  * `request-lost`: the request does not reach the server. `response-lost`: the request arrives, but
@@ -40,7 +40,7 @@ const faultInput = v.pipe(
      */
     exchange: wholeNumber(1, EXCHANGE_MAX),
     /** ID of the contract's operation, such as `put-deployment-status`. */
-    operation: v.optional(filled),
+    operation: v.optional(nonEmptyText),
     lasting: v.optional(duration(0)),
   }),
   v.check(
@@ -56,10 +56,10 @@ export type ExchangeFault = v.InferOutput<typeof faultInput>;
  * @throws PlanInputError
  */
 export function readExchangeFault(text: string): ExchangeFault {
-  const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
-  const read = readYaml(`{ ${named} }`, faultInput);
-  if ('content' in read) return read.content;
-  throw new PlanInputError([...new Set(read.problems.map(({ message }) => message))]);
+  const yamlText = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
+  const input = readYaml(`{ ${yamlText} }`, faultInput);
+  if ('content' in input) return input.content;
+  throw new PlanInputError([...new Set(input.problems.map(({ message }) => message))]);
 }
 
 /** Formats a fault as text that `readExchangeFault` accepts. */

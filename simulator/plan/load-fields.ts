@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import {
   duration,
-  filled,
+  nonEmptyText,
   oneOf,
   rate,
   wholeNumber,
@@ -68,7 +68,7 @@ export const incident = v.pipe(
     /** Duration of a power cut or of the network outage in a back-off comparison. */
     lasting: v.optional(duration(1)),
     /** Name of the only cohort that is affected. */
-    cohort: v.optional(filled),
+    cohort: v.optional(nonEmptyText),
     /** Index of the only device that is affected. */
     device: v.optional(wholeNumber(0, DEVICES_MAX)),
     /** The two back-offs to compare, in a plan without cohorts. */

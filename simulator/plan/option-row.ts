@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import type { OptionRow as CommandOptionRow, OptionValue } from '../../fixtures/base/option-row.ts';
 import {
   duration,
-  filled,
+  nonEmptyText,
   number,
   count as resultCount,
   wholeNumber,
@@ -141,7 +141,7 @@ export const kinds = {
   /** A text with an optional maximum number of characters. */
   text: (max = Number.POSITIVE_INFINITY) => ({
     cli: { kind: 'text' } as const,
-    value: v.pipe(filled, v.maxCodePoints(max, 'is too long')),
+    value: v.pipe(nonEmptyText, v.maxCodePoints(max, 'is too long')),
     result: v.exactOptional(v.string()),
   }),
   /**
@@ -151,7 +151,7 @@ export const kinds = {
   path: (lack: string) => ({
     lack,
     cli: { kind: 'text' } as const,
-    value: filled,
+    value: nonEmptyText,
     owner: 'worker' as const,
   }),
   switch: () => ({

@@ -11,7 +11,7 @@ import { connectionOptions } from './connection-options.ts';
 import { deploymentPhases } from './deployment-phases.ts';
 import { ARRIVALS_PER_SECOND_MAX, arrivals, incidents, stages } from './load-fields.ts';
 import { kinds, type UngroupedPlanOptions } from './option-row.ts';
-import { checkShare, count, filled, number, rate, wholeNumber } from './plan-values.ts';
+import { checkShare, count, nonEmptyText, number, rate, wholeNumber } from './plan-values.ts';
 import { thresholdsShape } from './thresholds-parser.ts';
 
 /** Default device type of a fleet. */
@@ -40,7 +40,7 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--seed <text>',
     help: 'seed of the fleet; RSA keys differ in each run (default: random)',
     cli: { kind: 'text' },
-    value: v.pipe(v.union([v.string(), v.number()]), v.transform(String), filled),
+    value: v.pipe(v.union([v.string(), v.number()]), v.transform(String), nonEmptyText),
     field: 'seed',
   },
   ...mixtureOptions,
@@ -52,7 +52,7 @@ const fleetOptions = inGroup('Fleet', {
     flag: '--behaviour-file <file>',
     help: 'JavaScript file with more behaviours; repeatable',
     cli: { kind: 'texts' },
-    value: v.array(filled),
+    value: v.array(nonEmptyText),
     field: 'behaviourFiles',
     owner: 'worker',
     lack: 'behaviour file',
@@ -226,7 +226,7 @@ const deviceOptions = inGroup('Devices', {
     flag: '--rsa-pool-folder <folder>',
     help: "folder of the RSA keys (default: in the user's cache folder)",
     cli: { kind: 'text' },
-    value: filled,
+    value: nonEmptyText,
     owner: 'worker',
   },
   /** The keys in this folder are used in place of all other device keys. */

@@ -67,8 +67,8 @@ export type PartName = keyof typeof parts;
  * @throws PlanInputError
  */
 export function readPlanPart(name: PartName, text: string): object {
-  const named = /^\s*[\w.-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
-  return checkedText(`{ ${named} }`, parts[name], ({ message }) => message);
+  const yamlText = /^\s*[\w.-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
+  return checkedText(`{ ${yamlText} }`, parts[name], ({ message }) => message);
 }
 
 function checkedText(
@@ -76,8 +76,8 @@ function checkedText(
   shape: v.GenericSchema,
   faultOf: (fault: YamlProblem) => string,
 ): object {
-  const checked = readYaml(text, shape);
-  if ('problems' in checked) throw new PlanInputError([...new Set(checked.problems.map(faultOf))]);
-  const written = readYaml(text, v.looseObject({}));
-  return 'content' in written ? written.content : {};
+  const parsing = readYaml(text, shape);
+  if ('problems' in parsing) throw new PlanInputError([...new Set(parsing.problems.map(faultOf))]);
+  const input = readYaml(text, v.looseObject({}));
+  return 'content' in input ? input.content : {};
 }

@@ -104,7 +104,7 @@ export const share = v.pipe(
   v.maxValue(1, shareSaid),
 );
 
-export const filled = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
+export const nonEmptyText = v.pipe(v.string('must be a string'), v.nonEmpty('must not be empty'));
 
 export const yesOrNo = v.boolean('must be true or false');
 

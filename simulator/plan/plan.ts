@@ -6,7 +6,7 @@ import { type CohortRow, cohortsOf } from './cohort.ts';
 import { stageName } from './load-fields.ts';
 import { entriesOf, type FieldsOf, fieldsOf, type InputOf, type PlanOption } from './option-row.ts';
 import { options } from './options.ts';
-import { filled, withoutUndefined } from './plan-values.ts';
+import { nonEmptyText, withoutUndefined } from './plan-values.ts';
 import { shardShape } from './shard.ts';
 import { thresholdOf } from './thresholds-parser.ts';
 
@@ -22,19 +22,24 @@ const moreEntries = {
   /** The user who accepts the fleet's devices; without one, the devices stay pending. */
   acceptWith: v.optional(
     v.union(
-      [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
+      [
+        v.strictObject({ email: nonEmptyText, password: nonEmptyText }),
+        v.strictObject({ token: nonEmptyText }),
+      ],
       'must be an email address with a password, or a token',
     ),
   ),
   /** ID of an existing deployment that the run uses instead of creating one. */
-  deploymentId: v.optional(v.pipe(filled, v.regex(/^[\w-]{1,64}$/, 'must be a deployment ID'))),
+  deploymentId: v.optional(
+    v.pipe(nonEmptyText, v.regex(/^[\w-]{1,64}$/, 'must be a deployment ID')),
+  ),
   /** Trusted certificates, and the fleet's client certificate with its key, in PEM. */
   tls: v.optional(
     v.pipe(
       v.strictObject({
-        caPem: v.optional(filled),
-        certPem: v.optional(filled),
-        keyPem: v.optional(filled),
+        caPem: v.optional(nonEmptyText),
+        certPem: v.optional(nonEmptyText),
+        keyPem: v.optional(nonEmptyText),
       }),
       v.check(
         ({ certPem, keyPem }) => (certPem === undefined) === (keyPem === undefined),
@@ -171,12 +176,12 @@ export interface KnownBehaviours {
  * @throws PlanError when any value is invalid
  */
 export function planOf(input: object, knownBehaviours: KnownBehaviours): FleetPlan {
-  const read = v.safeParse(planShape, input);
-  if (!read.success) throw new PlanError(read.issues.map(problemSentence));
-  const plan = read.output;
-  const broken = planConstraints.filter(({ holds }) => !holds(plan));
+  const parsing = v.safeParse(planShape, input);
+  if (!parsing.success) throw new PlanError(parsing.issues.map(problemSentence));
+  const plan = parsing.output;
+  const brokenConstraints = planConstraints.filter(({ holds }) => !holds(plan));
   const problems = [
-    ...broken.map(({ word, message: said }) => `${word} ${said}`),
+    ...brokenConstraints.map(({ word, message: said }) => `${word} ${said}`),
     ...behaviourProblems(plan, knownBehaviours),
     ...scopeProblems(plan),
   ];

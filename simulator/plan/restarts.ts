@@ -53,10 +53,10 @@ export interface Restart {
  * @throws PlanInputError
  */
 export function readRestart(text: string): Restart {
-  const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
-  const read = readYaml(`{ ${named} }`, restartInput);
-  if ('content' in read) return read.content;
-  throw new PlanInputError([...new Set(read.problems.map(({ message }) => message))]);
+  const yamlText = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
+  const input = readYaml(`{ ${yamlText} }`, restartInput);
+  if ('content' in input) return input.content;
+  throw new PlanInputError([...new Set(input.problems.map(({ message }) => message))]);
 }
 
 /** Formats a restart as text that `readRestart` accepts. */

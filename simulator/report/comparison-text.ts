@@ -51,9 +51,9 @@ function isShare({ measure }: ComparedFigure): boolean {
 }
 
 function values(row: ComparedFigure): string {
-  const said = (value: number): string =>
+  const valueText = (value: number): string =>
     isShare(row) ? `${(100 * value).toFixed(2)}%` : `${value.toFixed(1)} ms`;
-  return `${said(row.before)} -> ${said(row.after)}`;
+  return `${valueText(row.before)} -> ${valueText(row.after)}`;
 }
 
 /**
@@ -62,8 +62,8 @@ function values(row: ComparedFigure): string {
  */
 function change(row: ComparedFigure): string {
   const { before, after, changePercent } = row;
-  const signed = (value: number, unit: string): string =>
+  const signedText = (value: number, unit: string): string =>
     `${value > 0 ? '+' : ''}${value.toFixed(value % 1 === 0 ? 0 : 1)}${unit}`;
-  if (isShare(row)) return signed(Number((100 * (after - before)).toFixed(2)), ' points');
-  return changePercent === null ? 'from 0' : signed(changePercent, '%');
+  if (isShare(row)) return signedText(Number((100 * (after - before)).toFixed(2)), ' points');
+  return changePercent === null ? 'from 0' : signedText(changePercent, '%');
 }

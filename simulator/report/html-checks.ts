@@ -14,20 +14,20 @@ import { rate, stageTable, violatedRequirements, violationRates } from './text-c
  */
 export function checkSections({ checks }: FleetResult): readonly ShownSection[] {
   if (checks === undefined) return [];
-  const judged = checks.requirements.filter((row) => row.judged > 0);
-  const violated = violatedRequirements(checks);
-  const inOrder = [...violated, ...judged.filter((row) => row.violated === 0)];
+  const judgedRows = checks.requirements.filter((row) => row.judged > 0);
+  const violatedRows = violatedRequirements(checks);
+  const inOrder = [...violatedRows, ...judgedRows.filter((row) => row.violated === 0)];
   const [[, ...stages] = [], ...rows] = stageTable(inOrder);
   return [
     {
       id: 'checks',
       title: 'Checks under load',
-      isDetail: violated.length === 0,
+      isDetail: violatedRows.length === 0,
       lines: [
         `${countText(checks.exchanges, 'request')} of ${countText(checks.devices, 'device')} were checked. ` +
-          `${judged.length} of ${checks.requirements.length} requirements were tested.`,
+          `${judgedRows.length} of ${checks.requirements.length} requirements were tested.`,
       ],
-      evidence: violated.map((row) => ({
+      evidence: violatedRows.map((row) => ({
         line: `${row.requirement}: ${row.sentence}`,
         text: [
           `Request rates of the whole fleet: ${violationRates(row)}.`,

@@ -51,7 +51,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
     });
   const perSecond = (count: number): number => (count * SECOND_MS) / widthMs;
   const bytes = (count?: number): number | null => (count === undefined ? null : perSecond(count));
-  const answered = ({ requests, errors }: CourseRow, ms: number): number | null =>
+  const answeredMs = ({ requests, errors }: CourseRow, ms: number): number | null =>
     requests > errors || ms > 0 ? ms : null;
   return [
     {
@@ -70,8 +70,8 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       unit: ' ms',
       seconds,
       lines: [
-        { name: 'p50', tone: 'info', values: valuesOf((row) => answered(row, row.p50Ms)) },
-        { name: 'p99', tone: 'negative', values: valuesOf((row) => answered(row, row.p99Ms)) },
+        { name: 'p50', tone: 'info', values: valuesOf((row) => answeredMs(row, row.p50Ms)) },
+        { name: 'p99', tone: 'negative', values: valuesOf((row) => answeredMs(row, row.p99Ms)) },
       ],
     },
     ...(rows.some(({ receivedBytes }) => receivedBytes !== undefined)
@@ -188,16 +188,18 @@ function stageMarks({ stages, plan }: FleetResult, span: Span): readonly ShownMa
 }
 
 function incidentMarks({ plan, spread }: FleetResult): readonly ShownMark[] {
-  const planned = (plan.incidents ?? []).map(({ name, atMs, lastingMs, withinMs }): ShownMark => {
-    const lengthMs = lastingMs ?? (outages.has(name) ? OUTAGE_DEFAULT_MS : (withinMs ?? 0));
-    const from = atMs / SECOND_MS;
-    return { name, kind: 'incident', from, to: from + lengthMs / SECOND_MS };
-  });
+  const plannedMarks = (plan.incidents ?? []).map(
+    ({ name, atMs, lastingMs, withinMs }): ShownMark => {
+      const lengthMs = lastingMs ?? (outages.has(name) ? OUTAGE_DEFAULT_MS : (withinMs ?? 0));
+      const from = atMs / SECOND_MS;
+      return { name, kind: 'incident', from, to: from + lengthMs / SECOND_MS };
+    },
+  );
   const losses = (spread?.takeovers ?? []).map(({ shard, afterMs }): ShownMark => {
     const from = roundValue(afterMs / SECOND_MS);
     return { name: `worker of shard ${shard} lost`, kind: 'incident', from, to: from };
   });
-  return [...planned, ...losses];
+  return [...plannedMarks, ...losses];
 }
 
 const outages: ReadonlySet<string> = new Set(['power-cut', 'backoff-comparison']);

@@ -120,14 +120,18 @@ function byteTables({ operations, traffic }: FleetResult): readonly ShownTable[]
   });
   const rate = (perSecond: number): string => `${byteText(perSecond)}/s`;
   const { sentBytes, receivedBytes, downloadedBytes } = traffic;
-  const sent = [byteText(sentBytes), rate(traffic.sentBytesPerSecond)];
-  const received = [byteText(receivedBytes), rate(traffic.receivedBytesPerSecond)];
-  const downloaded = [byteText(downloadedBytes), rate(traffic.downloadedBytesPerSecond)];
+  const sentCells = [byteText(sentBytes), rate(traffic.sentBytesPerSecond)];
+  const receivedCells = [byteText(receivedBytes), rate(traffic.receivedBytesPerSecond)];
+  const downloadedCells = [byteText(downloadedBytes), rate(traffic.downloadedBytesPerSecond)];
   return [
     {
       caption: 'Bytes of bodies and WebSocket messages, without headers, TLS and TCP',
       columns: ['Operation', 'Sent', 'Sent per second', 'Received', 'Received per second'],
-      rows: [['all', ...sent, ...received], ['downloads', '', '', ...downloaded], ...rows],
+      rows: [
+        ['all', ...sentCells, ...receivedCells],
+        ['downloads', '', '', ...downloadedCells],
+        ...rows,
+      ],
     },
   ];
 }

@@ -38,15 +38,15 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
 /** Returns the section about the reconciliation. */
 export function reconciliationSection({ reconciliation, deviceCounts }: FleetResult): ShownSection {
   const { checked, ok, reason, deploymentsChecked, differences, statistics } = reconciliation;
-  const compared =
+  const comparisonText =
     deploymentsChecked === 0 ? 'Nothing to compare: no deployment.' : 'Server and fleet agree.';
-  const agreed = ok ? compared : 'Server and fleet differ.';
-  const said = checked ? agreed : 'Not reconciled.';
+  const agreementText = ok ? comparisonText : 'Server and fleet differ.';
+  const verdictText = checked ? agreementText : 'Not reconciled.';
   return {
     id: 'reconciliation',
     title: 'Reconciliation',
     isDetail: ok,
-    lines: [reason === undefined ? said : `${said} (${reason})`],
+    lines: [reason === undefined ? verdictText : `${verdictText} (${reason})`],
     tables: [
       {
         caption: 'Devices by state',
@@ -63,13 +63,13 @@ function differenceTables(
   differences: FleetResult['reconciliation']['differences'],
 ): readonly ShownTable[] {
   if (differences.length === 0) return [];
-  const listed = differences.slice(0, DIFFERENCES_MAX);
-  const more = differences.length - listed.length;
+  const shownDifferences = differences.slice(0, DIFFERENCES_MAX);
+  const more = differences.length - shownDifferences.length;
   return [
     {
       caption: more > 0 ? `Differences (${more} more are in the JSON report)` : 'Differences',
       columns: ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
-      rows: listed.map((row) => {
+      rows: shownDifferences.map((row) => {
         return [String(row.deviceIndex), row.deviceId, row.kind, row.fleetStatus, row.serverStatus];
       }),
     },

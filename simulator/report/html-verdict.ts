@@ -34,9 +34,11 @@ const SENTENCE_MAX_CHARACTERS = 500;
 /** Returns the verdict and its reasons, the worst first. */
 export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const { verdict, findings } = outcomeOf(result);
-  const named = findings.filter(({ state, isRequirement }) => !isRequirement || state === 'failed');
+  const listedFindings = findings.filter(
+    ({ state, isRequirement }) => !isRequirement || state === 'failed',
+  );
   const reason = [
-    ...named.map(({ state, sentence }): VerdictReason => {
+    ...listedFindings.map(({ state, sentence }): VerdictReason => {
       return { tone: tones[state], text: shortenSentence(sentence) };
     }),
     ...metLine(findings),
@@ -48,10 +50,15 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
 }
 
 function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
-  const met = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
-  if (met.length === 0) return [];
+  const metRequirements = findings.filter(
+    ({ state, isRequirement }) => isRequirement && state === 'passed',
+  );
+  if (metRequirements.length === 0) return [];
   return [
-    { tone: 'positive', text: `The server met ${countText(met.length, 'checked requirement')}.` },
+    {
+      tone: 'positive',
+      text: `The server met ${countText(metRequirements.length, 'checked requirement')}.`,
+    },
   ];
 }
 

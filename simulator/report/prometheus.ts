@@ -263,10 +263,10 @@ export class FleetMetrics {
   }
 
   #enteredStage(stage: string): void {
-    const bounded = this.#bounded(stage);
+    const stageLabel = this.#bounded(stage);
     if (this.#stage !== undefined) this.#stages.set({ stage: this.#stage }, 0);
-    this.#stage = bounded;
-    this.#stages.set({ stage: bounded }, 1);
+    this.#stage = stageLabel;
+    this.#stages.set({ stage: stageLabel }, 1);
   }
 
   #bounded(text: string): string {

@@ -15,24 +15,24 @@ const VIOLATED_NAMED_MAX = 3;
 /** Returns the section about checks; an empty list when no device was watched. */
 export function checkSections({ checks, series }: FleetResult): string[][] {
   if (checks === undefined) return [];
-  const judged = checks.requirements.filter((row) => row.judged > 0);
-  const violated = violatedRequirements(checks);
+  const judgedRows = checks.requirements.filter((row) => row.judged > 0);
+  const violatedRows = violatedRequirements(checks);
   const sample = `${countText(checks.devices, 'device')} watched, ${countText(checks.exchanges, 'request')}`;
-  if (violated.length === 0) {
+  if (violatedRows.length === 0) {
     const peak = Math.max(0, ...series.rows.map((row) => row.requests)) / (series.widthMs / 1000);
-    const unseen = checks.requirements.length - judged.length;
-    const metText = `${countText(judged.length, 'requirement')} met, ${unseen} not tested`;
+    const unseen = checks.requirements.length - judgedRows.length;
+    const metText = `${countText(judgedRows.length, 'requirement')} met, ${unseen} not tested`;
     return [[`Checks: ${sample}: ${metText}, at up to ${rate(peak)}`]];
   }
-  const head = `Checks: ${sample}: ${violated.length} of ${countText(judged.length, 'requirement')} VIOLATED`;
-  const listed = violated.slice(0, VIOLATED_MAX);
-  const more = violated.length - listed.length;
+  const head = `Checks: ${sample}: ${violatedRows.length} of ${countText(judgedRows.length, 'requirement')} VIOLATED`;
+  const shownRows = violatedRows.slice(0, VIOLATED_MAX);
+  const more = violatedRows.length - shownRows.length;
   return [
     [
       head,
-      ...columns(stageTable(listed)),
+      ...columns(stageTable(shownRows)),
       ...(more > 0 ? [`  and ${more} more`] : []),
-      ...listed.flatMap(violationLines),
+      ...shownRows.flatMap(violationLines),
     ],
   ];
 }
@@ -44,8 +44,8 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
 export function violationText({ violated = [] }: Pick<FleetProgress, 'violated'>): string[] {
   if (violated.length === 0) return [];
   const more = violated.length - VIOLATED_NAMED_MAX;
-  const named = violated.slice(0, VIOLATED_NAMED_MAX).join(' ');
-  return [`VIOLATED ${named}${more > 0 ? ` and ${more} more` : ''}`];
+  const names = violated.slice(0, VIOLATED_NAMED_MAX).join(' ');
+  return [`VIOLATED ${names}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 /**
@@ -53,8 +53,10 @@ export function violationText({ violated = [] }: Pick<FleetProgress, 'violated'>
  * first.
  */
 export function violatedRequirements({ requirements }: Checks): RequirementChecks[] {
-  const violated = requirements.filter((row) => row.violated > 0);
-  return violated.sort((one, other) => other.violated / other.judged - one.violated / one.judged);
+  const violatedRows = requirements.filter((row) => row.violated > 0);
+  return violatedRows.sort(
+    (one, other) => other.violated / other.judged - one.violated / one.judged,
+  );
 }
 
 /** Returns a table of requirements by stage, with the fleet's request rate in each stage. */

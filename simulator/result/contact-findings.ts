@@ -22,21 +22,26 @@ export function contactFindings(result: FleetResult): readonly RunFinding[] {
       { ...accept, state: 'not judged', sentence },
     ];
   }
-  const reached: RunFinding = { ...reach, state: 'passed', sentence: 'Devices got responses.' };
+  const reachedFinding: RunFinding = {
+    ...reach,
+    state: 'passed',
+    sentence: 'Devices got responses.',
+  };
   if (isAnyAccepted(result)) {
     const sentence = 'Devices were accepted.';
-    return [reached, { ...accept, state: 'passed', sentence }];
+    return [reachedFinding, { ...accept, state: 'passed', sentence }];
   }
   const sentence = remedies(result).join(' ');
-  if (isAboutAuthRequests(result)) return [reached, { ...accept, state: 'not judged', sentence }];
-  const accepted = acceptedByUser(result);
+  if (isAboutAuthRequests(result))
+    return [reachedFinding, { ...accept, state: 'not judged', sentence }];
+  const acceptedCount = acceptedByUser(result);
   const brief =
-    accepted === 0
+    acceptedCount === 0
       ? 'no device was accepted'
-      : `${countText(accepted, 'device')} accepted, none authenticated after that`;
+      : `${countText(acceptedCount, 'device')} accepted, none authenticated after that`;
   return [
-    reached,
-    { ...accept, state: accepted === 0 ? 'not accepted' : 'inconclusive', sentence, brief },
+    reachedFinding,
+    { ...accept, state: acceptedCount === 0 ? 'not accepted' : 'inconclusive', sentence, brief },
   ];
 }
 
@@ -107,8 +112,8 @@ function isAboutAuthRequests({ thresholds }: FleetResult): boolean {
   if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
   return texts.every((text) => {
     const { subject } = thresholdOf(text);
-    const measured = 'operations' in subject ? subject.operations : [];
-    return measured.length > 0 && measured.every((operation) => operation === authRequest);
+    const operations = 'operations' in subject ? subject.operations : [];
+    return operations.length > 0 && operations.every((operation) => operation === authRequest);
   });
 }
 
@@ -122,10 +127,10 @@ export function remedies(result: FleetResult): string[] {
     return [acceptanceHint(funnel.pending)];
   }
   if (!hasAnyResponse(result) || isAnyAccepted(result)) return [];
-  const accepted = acceptedByUser(result);
-  if (accepted > 0) {
+  const acceptedCount = acceptedByUser(result);
+  if (acceptedCount > 0) {
     return [
-      `The user accepted ${countText(accepted, 'device')}, and none authenticated before the end: ` +
+      `The user accepted ${countText(acceptedCount, 'device')}, and none authenticated before the end: ` +
         'let it run longer, or poll more often (--poll).',
     ];
   }

@@ -34,14 +34,14 @@ export function scheduleOf(
   durationMs: number,
 ): SendSchedule {
   const due = schedules.reduce((sum, each) => sum + each.due, 0);
-  const sent = schedules.reduce((sum, each) => sum + each.sent, 0);
+  const sentCount = schedules.reduce((sum, each) => sum + each.sent, 0);
   const lateness = mergedDurations(schedules.map((each) => each.lateness));
   const perSecond = (count: number): number => (durationMs > 0 ? (count * 1000) / durationMs : 0);
   return {
     due,
-    sent,
+    sent: sentCount,
     targetPerSecond: perSecond(due),
-    achievedPerSecond: perSecond(sent),
+    achievedPerSecond: perSecond(sentCount),
     lateness: lateness.figures(),
   };
 }

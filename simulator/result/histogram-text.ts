@@ -55,9 +55,9 @@ function inflateHistogram(bytes: Buffer): Buffer {
   if (bytes.length < COMPRESSED_HEAD_BYTES || bytes.readUInt32BE(0) !== COOKIES.compressed) {
     throw new HistogramError('a histogram is not in the compressed V2 encoding');
   }
-  const packed = bytes.subarray(COMPRESSED_HEAD_BYTES);
+  const packedCounts = bytes.subarray(COMPRESSED_HEAD_BYTES);
   try {
-    return inflateSync(packed, { maxOutputLength: PLAIN_MAX_BYTES });
+    return inflateSync(packedCounts, { maxOutputLength: PLAIN_MAX_BYTES });
   } catch (error) {
     throw new HistogramError('a histogram cannot be decompressed', { cause: error });
   }

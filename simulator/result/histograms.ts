@@ -31,9 +31,9 @@ export class DurationHistogram {
    * @throws HistogramError when it is not a valid histogram
    */
   static of({ histogram, maxMs }: Pick<Figures, 'histogram' | 'maxMs'>): DurationHistogram {
-    const read = new DurationHistogram(decodedCounts(histogram));
-    read.#longest = Math.round(maxMs * MICROSECONDS_PER_MS);
-    return read;
+    const durations = new DurationHistogram(decodedCounts(histogram));
+    durations.#longest = Math.round(maxMs * MICROSECONDS_PER_MS);
+    return durations;
   }
 
   get count(): number {
@@ -42,14 +42,14 @@ export class DurationHistogram {
 
   record(durationMs: number): void {
     const microseconds = Math.round(durationMs * MICROSECONDS_PER_MS);
-    const bounded = Math.min(Math.max(microseconds, 0), LONGEST_MICROSECONDS);
+    const boundedMicroseconds = Math.min(Math.max(microseconds, 0), LONGEST_MICROSECONDS);
     const counts = this.#counts;
-    counts.incrementCountAtIndex(indexOf(bounded, counts));
+    counts.incrementCountAtIndex(indexOf(boundedMicroseconds, counts));
     counts.incrementTotalCount();
-    if (bounded <= this.#longest) return;
-    this.#longest = bounded;
+    if (boundedMicroseconds <= this.#longest) return;
+    this.#longest = boundedMicroseconds;
     // The library encodes buckets only up to the largest value that it knows.
-    counts.updateMinAndMax(bounded);
+    counts.updateMinAndMax(boundedMicroseconds);
   }
 
   add(other: DurationHistogram): void {

@@ -16,14 +16,14 @@ import {
  * when there would be too many rows.
  */
 export function mergedSeries(parts: readonly Series[]): Series {
-  const filled = parts.filter(({ rows }) => rows.length > 0);
+  const filledParts = parts.filter(({ rows }) => rows.length > 0);
   const widestMs = Math.max(...parts.map(({ widthMs }) => widthMs));
-  const starts = filled.flatMap(({ rows }) => rows.map(({ startMs }) => startMs));
+  const starts = filledParts.flatMap(({ rows }) => rows.map(({ startMs }) => startMs));
   if (starts.length === 0) return { widthMs: widestMs, rows: [] };
   const first = Math.floor(minOf(starts) / widestMs);
   const last = Math.floor(maxOf(starts) / widestMs);
   const widthMs = widestMs * rowFactor(first, last);
-  const tables = filled.map((series) => tableOf(series, widthMs));
+  const tables = filledParts.map((series) => tableOf(series, widthMs));
   const indices = [...new Set(tables.flatMap((table) => [...table.keys()]))];
   indices.sort((one, other) => one - other);
   return seriesOf({ widthMs, rows: summedRows(tables, indices) });
@@ -37,7 +37,7 @@ function summedRows(
   tables: readonly ReadonlyMap<number, SeriesRow>[],
   indices: readonly number[],
 ): ReadonlyMap<number, SeriesRow> {
-  const standing: DeviceStateCounts[] = tables.map(() => emptyAccounts);
+  const lastCounts: DeviceStateCounts[] = tables.map(() => emptyAccounts);
   const rows = new Map<number, SeriesRow>();
   for (const index of indices) {
     const sum = emptyRow();
@@ -45,9 +45,9 @@ function summedRows(
       const row = table.get(index);
       if (row === undefined) continue;
       addCounts(sum, row);
-      standing[part] = row.devices ?? emptyAccounts;
+      lastCounts[part] = row.devices ?? emptyAccounts;
     }
-    sum.devices = counts([emptyAccounts, ...standing]);
+    sum.devices = counts([emptyAccounts, ...lastCounts]);
     rows.set(index, sum);
   }
   return rows;

@@ -186,15 +186,15 @@ function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): voi
 }
 
 function checkApart(results: readonly FleetResult[]): void {
-  const taken: { readonly name: string; readonly first: number; readonly end: number }[] = [];
+  const takenRanges: { readonly name: string; readonly first: number; readonly end: number }[] = [];
   for (const { shards, plan } of results) {
     for (const shard of shards) {
       const name = `${shard.index + 1}/${shard.of}`;
       const { first, end } = deviceRange({ devices: plan.devices, shard });
-      const other = taken.find((each) => first < each.end && each.first < end);
+      const other = takenRanges.find((each) => first < each.end && each.first < end);
       if (other)
         throw new MergeError(`shards ${other.name} and ${name} overlap: merge each shard once`);
-      taken.push({ name, first, end });
+      takenRanges.push({ name, first, end });
     }
   }
 }

@@ -42,8 +42,8 @@ export function outcomeOf(result: FleetResult): RunOutcome {
   const verdict = verdictOf(result, findings);
   const decisive = findings.filter(({ state }) => state !== 'passed' && state !== 'not judged');
   // The headline of a passed run lists the conditions that hold.
-  const named = decisive.length > 0 ? byState(decisive) : findings;
-  const briefs = [...new Set(named.flatMap(({ brief }) => brief ?? []))];
+  const namedFindings = decisive.length > 0 ? byState(decisive) : findings;
+  const briefs = [...new Set(namedFindings.flatMap(({ brief }) => brief ?? []))];
   const texts = [...briefs, ...unmeasuredTexts(result)];
   const devices = countText(result.funnel.devices, 'device');
   const headline = [`${devices}: ${verdict.toUpperCase()}`, ...texts].join(', ');
@@ -156,9 +156,9 @@ function deploymentFindings(result: FleetResult): readonly RunFinding[] {
   const isAbortPlanned = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
   if (plan.deploy !== undefined && !isAbortPlanned) {
     const condition = 'the deployment updates devices';
-    const updated = funnel.success + funnel.alreadyInstalled;
-    if (updated > 0) {
-      const sentence = `${countText(updated, 'device')} updated to ${plan.deploy}.`;
+    const updatedCount = funnel.success + funnel.alreadyInstalled;
+    if (updatedCount > 0) {
+      const sentence = `${countText(updatedCount, 'device')} updated to ${plan.deploy}.`;
       findings.push({ condition, state: 'passed', sentence });
     } else {
       const sentence = `No device was updated to ${plan.deploy}: ${whyNot(result)}`;
@@ -202,8 +202,8 @@ function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunF
     missed: `${count('missed')} of ${all} missed`,
     inconclusive: `${count('inconclusive')} of ${all} inconclusive`,
   };
-  const missed = validity === 'invalid' ? 'invalid' : 'failed';
-  const stateOf = { met: 'passed', missed, inconclusive: 'inconclusive' } as const;
+  const missedState = validity === 'invalid' ? 'invalid' : 'failed';
+  const stateOf = { met: 'passed', missed: missedState, inconclusive: 'inconclusive' } as const;
   return thresholds.map(({ threshold, verdict, observed }) => ({
     condition: `threshold: ${threshold}`,
     state: stateOf[verdict],
@@ -215,8 +215,8 @@ function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunF
 function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   if (checks === undefined) return [];
   const { requirements } = checks;
-  const violated = requirements.filter((row) => row.violated > 0).length;
-  const brief = `${countText(violated, 'requirement')} violated`;
+  const violatedCount = requirements.filter((row) => row.violated > 0).length;
+  const brief = `${countText(violatedCount, 'requirement')} violated`;
   const isRequirement = true;
   const rows = requirements.map((row): RunFinding => {
     const condition = `requirement ${row.requirement}: ${row.sentence}`;

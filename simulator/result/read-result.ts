@@ -29,12 +29,12 @@ const anyFigures = v.object({ count: v.number(), maxMs: v.number(), histogram: v
  */
 export function readFleetResult(json: string): FleetResult {
   const value = parseJson(json);
-  const named = v.safeParse(anyReport, value);
-  if (!named.success) throw new ResultError('is not a result of fleetbed simulate');
-  const { schema } = named.output;
+  const parsing = v.safeParse(anyReport, value);
+  if (!parsing.success) throw new ResultError('is not a result of fleetbed simulate');
+  const { schema } = parsing.output;
   if (schema !== fleetSchema) {
-    const said = printable(schema, 60);
-    throw new ResultError(`has the schema ${said}; this command reads ${fleetSchema}`);
+    const schemaText = printable(schema, 60);
+    throw new ResultError(`has the schema ${schemaText}; this command reads ${fleetSchema}`);
   }
   const result = v.safeParse(fleetResultShape, value, { abortEarly: true });
   if (!result.success) throw new ResultError(damage(result.issues[0]));
@@ -66,14 +66,14 @@ function checkHistograms(value: unknown, path = ''): void {
 }
 
 function checkHistogram(figures: v.InferOutput<typeof anyFigures>, path: string): void {
-  let counted: number;
+  let durationCount: number;
   try {
-    counted = DurationHistogram.of(figures).count;
+    durationCount = DurationHistogram.of(figures).count;
   } catch (error) {
     const why = error instanceof Error ? error.message : 'a histogram cannot be read';
     throw new ResultError(`is a damaged result: ${path}.histogram: ${why}`, { cause: error });
   }
-  if (counted === figures.count) return;
-  const said = `has ${counted} durations, but ${path}.count is ${figures.count}`;
-  throw new ResultError(`is a damaged result: ${path}.histogram ${said}`);
+  if (durationCount === figures.count) return;
+  const contradiction = `has ${durationCount} durations, but ${path}.count is ${figures.count}`;
+  throw new ResultError(`is a damaged result: ${path}.histogram ${contradiction}`);
 }

@@ -117,14 +117,14 @@ function updatesOf(result: Omit<FleetResult, 'thresholds'>): UpdateMeasures {
   const startMs = Date.parse(result.startedAt);
   const endMs = startMs + result.durationMs;
   const baseMs = result.deployedMs ?? startMs;
-  const updated = result.devices.filter(
+  const updatedDevices = result.devices.filter(
     ({ outcome }) => outcome === 'success' || outcome === 'already-installed',
   );
   return {
     devices: result.funnel.devices,
-    updated: updated.length,
+    updated: updatedDevices.length,
     updatedWithin: (withinMs) =>
-      updated.filter(({ finishedMs = endMs }) => finishedMs - baseMs <= withinMs).length,
+      updatedDevices.filter(({ finishedMs = endMs }) => finishedMs - baseMs <= withinMs).length,
     failed: result.deviceCounts.failed,
     elapsedMs: endMs - baseMs,
   };

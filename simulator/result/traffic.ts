@@ -34,14 +34,14 @@ export function trafficOf(
   operations: readonly OperationCount[],
   durationMs: number,
 ): Traffic | undefined {
-  const counted = operations.filter(({ receivedBytes }) => receivedBytes !== undefined);
-  if (counted.length === 0) return undefined;
-  const downloads = counted.filter(({ operation }) => downloadOperations.includes(operation));
-  const total = (rows: typeof counted, field: 'sentBytes' | 'receivedBytes'): number =>
+  const countedRows = operations.filter(({ receivedBytes }) => receivedBytes !== undefined);
+  if (countedRows.length === 0) return undefined;
+  const downloads = countedRows.filter(({ operation }) => downloadOperations.includes(operation));
+  const total = (rows: typeof countedRows, field: 'sentBytes' | 'receivedBytes'): number =>
     rows.reduce((sum, row) => sum + (row[field] ?? 0), 0);
   const perSecond = (bytes: number): number => (durationMs > 0 ? (bytes * 1000) / durationMs : 0);
-  const sentBytes = total(counted, 'sentBytes');
-  const receivedBytes = total(counted, 'receivedBytes');
+  const sentBytes = total(countedRows, 'sentBytes');
+  const receivedBytes = total(countedRows, 'receivedBytes');
   const downloadedBytes = total(downloads, 'receivedBytes');
   return {
     sentBytes,

@@ -49,6 +49,6 @@ export function timeToPercentMs(
   { devices, points }: UpdateTimes,
   percent: number,
 ): number | undefined {
-  const needed = Math.ceil((devices * percent) / 100);
-  return needed === 0 ? undefined : points[needed - 1]?.afterMs;
+  const neededCount = Math.ceil((devices * percent) / 100);
+  return neededCount === 0 ? undefined : points[neededCount - 1]?.afterMs;
 }

@@ -226,8 +226,8 @@ function linesOf(path: string): readonly string[] {
 }
 
 function parsedLine(text: string): LedgerRow | undefined {
-  const read = v.safeParse(lineShape, parsedJson(text));
-  return read.success ? read.output : undefined;
+  const parsing = v.safeParse(lineShape, parsedJson(text));
+  return parsing.success ? parsing.output : undefined;
 }
 
 /** Opens a file for appending. If its last line is truncated, ends that line first. */

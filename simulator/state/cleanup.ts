@@ -139,7 +139,7 @@ class Cleanup {
     signal.addEventListener('abort', stop, { once: true });
     try {
       await this.#management.login();
-      for (const placed of this.#ledgers) await this.#cleanUp(placed);
+      for (const ledger of this.#ledgers) await this.#cleanUp(ledger);
       return this.#result();
     } finally {
       signal.removeEventListener('abort', stop);

@@ -125,8 +125,8 @@ class OpenDownload implements PartialDownload {
   }
 
   chunks(): AsyncIterable<Buffer> {
-    const { path, earlierPart: kept } = this.#options;
-    return createReadStream(path, { start: kept?.startsAt ?? 0 });
+    const { path, earlierPart } = this.#options;
+    return createReadStream(path, { start: earlierPart?.startsAt ?? 0 });
   }
 
   append(chunk: Buffer, { totalBytes, validator }: DownloadProgress): void {
@@ -163,9 +163,9 @@ function isInProgress({ deployments }: SimulatedDevice): boolean {
 function headOf(path: string): Head | undefined {
   const { first, sizeBytes } = rethrowAsFileError(`cannot read ${path}`, () => firstOf(path));
   const startsAt = first.indexOf('\n') + 1;
-  const read = v.safeParse(headTextShape, first.toString('utf8', 0, startsAt));
-  if (!read.success) return undefined;
-  const { deploymentId, totalBytes, validator } = read.output;
+  const head = v.safeParse(headTextShape, first.toString('utf8', 0, startsAt));
+  if (!head.success) return undefined;
+  const { deploymentId, totalBytes, validator } = head.output;
   return {
     deploymentId,
     startsAt,
@@ -185,7 +185,8 @@ function firstOf(path: string): { readonly first: Buffer; readonly sizeBytes: nu
 }
 
 function writeAll(file: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+  for (let writtenBytes = 0; writtenBytes < bytes.length; )
+    writtenBytes += writeSync(file, bytes, writtenBytes);
 }
 
 function rethrowAsFileError<Result>(action: string, callback: () => Result): Result {

@@ -23,20 +23,20 @@ export interface LocatedLedger {
  * @throws FleetStateError when there is no ledger, or one is in use or invalid
  */
 export function ledgersAt(locations: readonly string[]): readonly LocatedLedger[] {
-  const taken: LocatedLedger[] = [];
+  const lockedLedgers: LocatedLedger[] = [];
   try {
     for (const { path, lockFile } of locations.flatMap(pathsAt)) {
       const lock = takeStateLock(lockFile, `the ledger ${path}`);
       const content = readOrRelease(path, lock);
       if (content === undefined) lock.release();
-      else taken.push({ path, content, lock });
+      else lockedLedgers.push({ path, content, lock });
     }
-    if (taken.length > 0) return taken;
+    if (lockedLedgers.length > 0) return lockedLedgers;
     throw new FleetStateError(
       `there is no ledger at ${locations.join(' or ')}; give a ledger or a folder of --state.`,
     );
   } catch (error) {
-    for (const { lock } of taken) lock.release();
+    for (const { lock } of lockedLedgers) lock.release();
     throw error;
   }
 }

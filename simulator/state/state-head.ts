@@ -62,13 +62,13 @@ export function keptSeed(folder: string): string | undefined {
  * @throws FleetStateError
  */
 export function requireSameCut(folder: string, shard: StateHead['shard']): void {
-  const planned = shard === undefined ? 'one process' : `${shard.of} shards`;
+  const plannedParts = shard === undefined ? 'one process' : `${shard.of} shards`;
   const storedParts = shardFolders(folder).map((each) => `${each.split('-of-').at(-1)} shards`);
   if (existsSync(join(folder, stateFile))) storedParts.push('one process');
-  const other = storedParts.find((each) => each !== planned);
+  const other = storedParts.find((each) => each !== plannedParts);
   if (other === undefined) return;
   throw new FleetStateError(
-    `the state folder ${folder} belongs to a fleet in ${other}, not in ${planned}; ` +
+    `the state folder ${folder} belongs to a fleet in ${other}, not in ${plannedParts}; ` +
       'use the same number as before, or another folder.',
   );
 }

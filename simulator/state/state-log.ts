@@ -111,9 +111,9 @@ export function* readStateLog(path: string): Generator<unknown> {
 function writeLine(file: number, content: unknown): number {
   const text = JSON.stringify(content);
   const line = Buffer.from(`${checksumOf(text)} ${text}\n`);
-  let written = 0;
-  while (written < line.byteLength) written += writeSync(file, line, written);
-  return written;
+  let writtenBytes = 0;
+  while (writtenBytes < line.byteLength) writtenBytes += writeSync(file, line, writtenBytes);
+  return writtenBytes;
 }
 
 function checksumOf(text: string): string {

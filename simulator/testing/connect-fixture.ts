@@ -36,12 +36,12 @@ export class ConnectFixture {
    * Advances the clock and returns the messages that the device sends without a request meanwhile.
    */
   pass(seconds: number): readonly ConnectMessage[] {
-    const said: ConnectMessage[] = [];
+    const messages: ConnectMessage[] = [];
     for (let second = 0; second < seconds; second++) {
       this.clock.advance(1000);
-      said.push(...this.device.due());
+      messages.push(...this.device.due());
     }
-    return said;
+    return messages;
   }
 }
 

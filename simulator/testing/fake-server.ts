@@ -22,7 +22,7 @@ interface ServerDevice {
 }
 
 const when = '2026-01-31T12:00:00Z';
-const recorded: StubResponse = { status: 204 };
+const noContent: StubResponse = { status: 204 };
 /** Name of the artifact that the server deploys. */
 export const release = 'release-2';
 
@@ -61,14 +61,15 @@ export class FakeServer {
   next(asked: StubRequest): StubResponse {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
-    const ended = ['success', 'failure', 'aborted', 'already-installed'];
-    if (!this.deployedTo?.has(device.id) || ended.includes(device.status ?? '')) return recorded;
+    const finalStatuses = ['success', 'failure', 'aborted', 'already-installed'];
+    if (!this.deployedTo?.has(device.id) || finalStatuses.includes(device.status ?? ''))
+      return noContent;
     const { device_provides: provides } = asked.json() as {
       device_provides: { artifact_name: string };
     };
     if (provides.artifact_name === release) {
       device.status = 'already-installed';
-      return recorded;
+      return noContent;
     }
     const uri = `${this.server.baseUrl}/storage/artifacts/1`;
     const source = { uri, expire: when };
@@ -85,7 +86,7 @@ export class FakeServer {
         for (const device of this.devices.values()) {
           if (device.id === parameters.id) device.accepted = true;
         }
-        return recorded;
+        return noContent;
       },
       'create-deployment': (asked) => {
         this.deployedTo = new Set((asked.json() as { devices: string[] }).devices);
@@ -97,16 +98,16 @@ export class FakeServer {
         for (const device of this.devices.values()) {
           if (device.id === parameters.id) device.status = 'aborted';
         }
-        return recorded;
+        return noContent;
       },
       'post-next-deployment-v2': (asked) => this.next(asked),
       'put-deployment-status': (asked) => this.#report(asked),
-      'put-deployment-log': () => recorded,
+      'put-deployment-log': () => noContent,
       'download-artifact': () => ({ status: 200, body: this.#file }),
       'get-configuration': emptyConfiguration,
-      'put-configuration': () => recorded,
-      'post-alerts': () => recorded,
-      'post-monitor-configuration': () => recorded,
+      'put-configuration': () => noContent,
+      'post-alerts': () => noContent,
+      'post-monitor-configuration': () => noContent,
       'put-attributes': () => ({ status: 200 }),
     };
   }
@@ -130,10 +131,10 @@ export class FakeServer {
     return [...this.devices.values()]
       .filter(({ accepted }) => (status === 'accepted') === accepted)
       .map(({ id, authSetId, identity_data, pubkey, accepted }) => {
-        const standing = accepted ? 'accepted' : 'pending';
-        const set = { id: authSetId, identity_data, pubkey, status: standing, ts: when };
+        const deviceStatus = accepted ? 'accepted' : 'pending';
+        const set = { id: authSetId, identity_data, pubkey, status: deviceStatus, ts: when };
         const times = { created_ts: when, updated_ts: when };
-        return { id, identity_data, status: standing, ...times, auth_sets: [set] };
+        return { id, identity_data, status: deviceStatus, ...times, auth_sets: [set] };
       });
   }
 
@@ -154,7 +155,7 @@ export class FakeServer {
     if (device === undefined) return { status: 401 };
     if (device.status === 'aborted') return { status: 409 };
     device.status = (asked.json() as { status: string }).status;
-    return recorded;
+    return noContent;
   }
 }
 

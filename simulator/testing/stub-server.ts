@@ -118,11 +118,11 @@ export class StubServer {
     const body = Buffer.concat(chunks);
     const { headers } = request;
     const json = (): unknown => JSON.parse(body.toString());
-    const asked = { operation, parameters, query, headers, body, json };
-    this.requests.push(asked);
+    const stubRequest = { operation, parameters, query, headers, body, json };
+    this.requests.push(stubRequest);
     for (const wake of this.#openRequests) wake();
     this.#openRequests.clear();
-    send(response, (await this.#responses[operation]?.(asked)) ?? { status: 404 });
+    send(response, (await this.#responses[operation]?.(stubRequest)) ?? { status: 404 });
   }
 }
 

@@ -85,8 +85,8 @@ export async function cleanUpRun(
   const credentials = credentialsOf(options);
   const control = controlOf(options);
   if (credentials === 'none' && !control) {
-    const wanted = `${loginWays}, or --control-url to remove only tenants`;
-    throw new CommandError(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
+    const remedy = `${loginWays}, or --control-url to remove only tenants`;
+    throw new CommandError(`a ledger of conform needs ${remedy}.`, exitCodes.usage);
   }
   const { url: baseUrl } = cleanupOptions;
   const caPem = options.ca === undefined ? foundCaPem : await readNamedFile('--ca', options.ca);

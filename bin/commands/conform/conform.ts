@@ -237,9 +237,9 @@ async function conform(
 /** Warns, before the run creates anything, about resources that no cleanup can remove. */
 function printFootprint({ credentials, hooks, readOnly }: ConformSettings, output: Output): void {
   if (readOnly) return;
-  const stays =
+  const leftSentence =
     credentials === 'none' && !hooks
       ? 'devices stay pending on the target, because there is no user to remove them'
       : 'deployments and audit-log entries stay on the target; everything else is removed';
-  output.progress(`${stays} (--dry-run shows how many, and how many requests)`);
+  output.progress(`${leftSentence} (--dry-run shows how many, and how many requests)`);
 }

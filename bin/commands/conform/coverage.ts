@@ -19,9 +19,9 @@ const renderings: Readonly<Record<string, (coverage: Coverage) => string>> = {
 export function printCoverage(format: string | true): ExitCode {
   const render = renderings[format === true ? 'table' : format];
   if (!render) {
-    const accepted = Object.keys(renderings).join(', ');
+    const formats = Object.keys(renderings).join(', ');
     throw new CommandError(
-      `--coverage ${format} is not supported. Accepted: ${accepted}.`,
+      `--coverage ${format} is not supported. Accepted: ${formats}.`,
       exitCodes.usage,
     );
   }

@@ -86,14 +86,14 @@ function planOf(
   { requestsPerSecondMax: rate, model }: DryRunSettings,
 ): Plan {
   const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
-  const selected = verdicts.filter((each) => !isSkipped(each));
+  const selectedVerdicts = verdicts.filter((each) => !isSkipped(each));
   return {
-    selected: selected.map(({ id, effect }) => ({ id, effect })),
+    selected: selectedVerdicts.map(({ id, effect }) => ({ id, effect })),
     skipped: verdicts
       .filter(isSkipped)
       .map(({ id, reason }) => ({ id, reason: reason?.text ?? '' })),
     combined: arraySizes(model?.thorough ?? false).filter(({ caseId }) =>
-      selected.some(({ id }) => id === caseId),
+      selectedVerdicts.some(({ id }) => id === caseId),
     ),
     madeAtMost: made,
     footprint,
@@ -125,14 +125,14 @@ function planFootprint({
   footprint,
   secondsAtLeast,
 }: Pick<Plan, 'madeAtMost' | 'footprint' | 'secondsAtLeast'>): readonly string[] {
-  const removed = removableText({ made });
-  const stays = leftOnServerText({ made, footprint });
+  const removedText = removableText({ made });
+  const leftText = leftOnServerText({ made, footprint });
   const time =
     secondsAtLeast === null ? '' : `, at --rate at least ${durationText(secondsAtLeast)}`;
   return [
     `requests: about ${countText(footprint.requests, 'request')}${time}`,
-    `created and removed: ${removed === '' ? 'nothing' : `at most ${removed}`}`,
-    `left on the server (the API has no delete): ${stays === '' ? 'nothing' : stays}`,
+    `created and removed: ${removedText === '' ? 'nothing' : `at most ${removedText}`}`,
+    `left on the server (the API has no delete): ${leftText === '' ? 'nothing' : leftText}`,
   ];
 }
 

@@ -26,8 +26,8 @@ export interface LedgerLocation {
 export function ledgerLocation(
   options: ConformOptions & { readonly ledger?: string },
 ): LedgerLocation | undefined {
-  const { ledger: named } = options;
-  if (named !== undefined) return { file: named, hint: hintOf(named, options) };
+  const { ledger: ledgerFile } = options;
+  if (ledgerFile !== undefined) return { file: ledgerFile, hint: hintOf(ledgerFile, options) };
   if (credentialsOf(options) === 'none') return undefined;
   const time = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
   const file = join(stateFolder(), `conform-${time}-${process.pid}.ledger`);

@@ -17,7 +17,7 @@ export async function readReportFile(name: string, path: string): Promise<Stored
     return readReport(json);
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
-    const wanted = 'give a file written by conform --report json=FILE';
-    throw new CommandError(`${name}: ${path} ${error.message}; ${wanted}.`, exitCodes.setUp, error);
+    const remedy = 'give a file written by conform --report json=FILE';
+    throw new CommandError(`${name}: ${path} ${error.message}; ${remedy}.`, exitCodes.setUp, error);
   }
 }

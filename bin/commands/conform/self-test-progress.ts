@@ -18,17 +18,17 @@ export interface ProgressOptions<Row> {
 /** Returns a function to call with each finished row. The first call also prints the count. */
 export function selfTestProgress<Row>(options: ProgressOptions<Row>): (row: Row) => void {
   const { output, clock, total, isFailed, text } = options;
-  let done = 0;
-  let failed = 0;
+  let doneCount = 0;
+  let failedCount = 0;
   let nextLineMs = clock.monotonicMs();
   return (row) => {
-    done += 1;
+    doneCount += 1;
     if (isFailed(row)) {
-      failed += 1;
+      failedCount += 1;
       output.progress(text(row));
     }
-    if (clock.monotonicMs() < nextLineMs && done < total) return;
+    if (clock.monotonicMs() < nextLineMs && doneCount < total) return;
     nextLineMs = clock.monotonicMs() + LINE_MS;
-    output.progress(`${done} of ${total} done, ${failed} failed`);
+    output.progress(`${doneCount} of ${total} done, ${failedCount} failed`);
   };
 }

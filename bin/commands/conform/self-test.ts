@@ -108,14 +108,16 @@ async function runSelfTest(
     const { floor } = options;
     return testWithDefectiveClients({ prefixes, fuzz, seed, floor }, createOutput(json));
   }
-  const drawn = fuzz === undefined ? undefined : randomDefects(fuzz, seed);
+  const fuzzDefects = fuzz === undefined ? undefined : randomDefects(fuzz, seed);
   if (options.worker) {
-    await runAsWorker(drawn ?? allDefects, (signal) => selfTestOn(targetOf(options), { signal }));
+    await runAsWorker(fuzzDefects ?? allDefects, (signal) =>
+      selfTestOn(targetOf(options), { signal }),
+    );
     return exitCodes.pass;
   }
   const output = createOutput(json);
-  if (drawn !== undefined) {
-    const defects = withKnownIds(() => selectedRows(drawn, prefixes, 'defect'));
+  if (fuzzDefects !== undefined) {
+    const defects = withKnownIds(() => selectedRows(fuzzDefects, prefixes, 'defect'));
     return isList ? list(defects, output) : fuzzSuite(defects, options, output);
   }
   const defects = withKnownIds(() => selectedRows(allDefects, prefixes, 'defect'));
@@ -197,11 +199,11 @@ async function knownResults(
   if (!updateResult && sample === undefined) return () => undefined;
   const findCommittedRow = await loadCommittedRows();
   if (sample === undefined) return findCommittedRow;
-  const drawn = sampleOf({ id: seed, sample }, new Set(defects.map(({ id }) => id)));
+  const sampleIds = sampleOf({ id: seed, sample }, new Set(defects.map(({ id }) => id)));
   output.progress(
-    `self-test: the defects that changed since the committed result, and ${drawn.size} others by --seed ${seed}`,
+    `self-test: the defects that changed since the committed result, and ${sampleIds.size} others by --seed ${seed}`,
   );
-  return (defect, ids) => (drawn.has(defect.id) ? undefined : findCommittedRow(defect, ids));
+  return (defect, ids) => (sampleIds.has(defect.id) ? undefined : findCommittedRow(defect, ids));
 }
 
 async function fuzzSuite(

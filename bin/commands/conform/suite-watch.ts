@@ -19,17 +19,17 @@ const UNSUCCESSFUL_LINES_MAX = 20;
  * @param total number of cases in the run
  */
 export function verdictPrinter(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
-  let done = 0;
+  let doneCount = 0;
   let unsuccessful = 0;
   return (verdict) => {
-    done += 1;
+    doneCount += 1;
     const { waiver } = verdict;
     const isUnsuccessful = !waiver && ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
     if (isUnsuccessful && ++unsuccessful <= UNSUCCESSFUL_LINES_MAX)
       output.progress(`suite: ${verdictLine(verdict)}`);
-    const count = `suite: ${done} of ${total} cases`;
+    const count = `suite: ${doneCount} of ${total} cases`;
     if (output.live) output.live(`${count}, ${unsuccessful} unsuccessful; ${verdict.id}`);
-    else if (done % CASES_PER_LINE === 0 || done === total) output.progress(count);
+    else if (doneCount % CASES_PER_LINE === 0 || doneCount === total) output.progress(count);
   };
 }
 
@@ -39,11 +39,11 @@ export function verdictPrinter(output: LiveOutput, total: number): (verdict: Cas
  */
 export function waitPrinter(output: LiveOutput): (error: Error) => void {
   const startedMs = systemClock.monotonicMs();
-  let printed = { reason: '', atMs: 0 };
+  let lastWait = { reason: '', atMs: 0 };
   return ({ message }) => {
     const atMs = systemClock.monotonicMs();
-    if (message === printed.reason && atMs - printed.atMs < WAIT_LINE_MS) return;
-    printed = { reason: message, atMs };
+    if (message === lastWait.reason && atMs - lastWait.atMs < WAIT_LINE_MS) return;
+    lastWait = { reason: message, atMs };
     const seconds = Math.round((atMs - startedMs) / 1000);
     output.progress(`waiting for the target since ${seconds} s: ${message}`);
   };

@@ -99,12 +99,12 @@ async function declarationOf(options: TargetControlValues): Promise<Declaration>
   const { capabilities: path, with: offered = [], without = [] } = options;
   const text = path === undefined ? '{}' : await readNamedFile('--capabilities', path);
   const inFile = usable('--capabilities', path ?? '', () => readDeclaration(text));
-  const declared = {
+  const capabilities = {
     with: [...(inFile.with ?? []), ...offered],
     without: [...(inFile.without ?? []), ...without],
   };
-  const both = declared.with.find((name) => declared.without.includes(name));
-  if (both === undefined) return declared;
+  const both = capabilities.with.find((name) => capabilities.without.includes(name));
+  if (both === undefined) return capabilities;
   throw new CommandError(
     `${both} is given with both --with and --without; keep one.`,
     exitCodes.usage,

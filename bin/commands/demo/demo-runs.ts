@@ -203,8 +203,10 @@ async function removeForeignDevices(
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
   const headers = { Authorization: `Bearer ${server.adminToken}` };
   const response = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
-  const listed = response.ok ? ((await response.json()) as readonly { readonly id: string }[]) : [];
-  for (const { id } of listed.filter((device) => !fleetIds.has(device.id))) {
+  const listedDevices = response.ok
+    ? ((await response.json()) as readonly { readonly id: string }[])
+    : [];
+  for (const { id } of listedDevices.filter((device) => !fleetIds.has(device.id))) {
     await fetch(server.baseUrl + pathOf(remove, { id }), { method: remove.method, headers });
   }
 }

@@ -114,9 +114,9 @@ async function portChecks({
 }: EnvironmentOptions): Promise<EnvironmentCheck[]> {
   const defaults = url === undefined ? defaultSettings : undefined;
   const ports = [port ?? defaults?.port, controlPort ?? defaults?.controlPort];
-  const wanted = ports.filter((each) => each !== undefined && each !== 0);
+  const fixedPorts = ports.filter((each) => each !== undefined && each !== 0);
   const checks: EnvironmentCheck[] = [];
-  for (const each of new Set(wanted)) {
+  for (const each of new Set(fixedPorts)) {
     if (each !== undefined) checks.push(await machine.portCheck(host, each));
   }
   return checks;

@@ -52,8 +52,8 @@ export async function lintRequest(
   options: Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant'>,
   requestId: string,
 ): Promise<readonly LintFinding[]> {
-  const { tenant: named } = options;
-  for (const tenant of named === undefined ? await tenantIds(options) : [named]) {
+  const { tenant: tenantName } = options;
+  for (const tenant of tenantName === undefined ? await tenantIds(options) : [tenantName]) {
     const filters = { ...options, tenant };
     const [firstEntry] = (await pageOf({ ...filters, requestId, kind: 'exchange' }, '0')).entries;
     if (!firstEntry) continue;
@@ -84,12 +84,12 @@ export function findingLines({
 }
 
 function summary(exchanges: number, counts: ReadonlyMap<string, number>): string {
-  const judged = countText(exchanges, 'request');
+  const judgedText = countText(exchanges, 'request');
   if (exchanges === 0) return 'The journal has no requests of devices.';
-  if (counts.size === 0) return `No finding in ${judged} of devices.`;
+  if (counts.size === 0) return `No finding in ${judgedText} of devices.`;
   const rows = [...counts].map(([duty, count]) => `${duty} ${count}`);
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return `${countText(all, 'finding')} in ${judged} of devices: ${rows.join(', ')}.`;
+  return `${countText(all, 'finding')} in ${judgedText} of devices: ${rows.join(', ')}.`;
 }
 
 /** Yields the entries of a session file. @throws CommandError if it is none */

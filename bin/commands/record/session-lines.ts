@@ -53,7 +53,7 @@ export class SessionLines {
   exchange(exchange: ProxiedExchange): string {
     const { method, url, status, endedMs, tookMs, responseHeaders, responseBytes } = exchange;
     const id = this.#deviceOf(exchange);
-    const sent = exchange.requestBody.toString('utf8');
+    const bodyText = exchange.requestBody.toString('utf8');
     return this.#line('exchange', endedMs, {
       tookMs,
       method,
@@ -61,7 +61,7 @@ export class SessionLines {
       status,
       ...(id !== undefined && { device: { id } }),
       requestHeaders: this.#headers(exchange.requestHeaders),
-      ...(sent !== '' && { requestBody: maskText(sent) }),
+      ...(bodyText !== '' && { requestBody: maskText(bodyText) }),
       responseHeaders: this.#headers(responseHeaders),
       responseBytes,
       ...this.#answer(exchange),

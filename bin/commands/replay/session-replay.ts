@@ -84,15 +84,16 @@ export class SessionReplay {
   /** Sends the request of a recorded exchange. @throws Error if the server cannot be reached */
   async play(exchange: FullExchange): Promise<PlayedRequest> {
     await this.#pause(exchange);
-    const { location, method, pathname: path, status: recorded } = exchange;
+    const { location, method, pathname: path, status: recordedStatus } = exchange;
     const response = await this.#responseTo(exchange);
     const { status } = response;
-    if (recorded === 0) return { location, method, path, recorded, status, differences: [] };
+    if (recordedStatus === 0)
+      return { location, method, path, recorded: recordedStatus, status, differences: [] };
     const differences =
-      status === recorded
+      status === recordedStatus
         ? this.#compare(exchange, response)
-        : [`the status is ${status}, recorded ${recorded}`];
-    return { location, method, path, recorded, status, differences };
+        : [`the status is ${status}, recorded ${recordedStatus}`];
+    return { location, method, path, recorded: recordedStatus, status, differences };
   }
 
   async #pause({ sentMs, endedMs }: FullExchange): Promise<void> {
@@ -125,7 +126,7 @@ export class SessionReplay {
     const {
       headers,
       statusCode,
-      body: received,
+      body: responseBody,
     } = await request(this.#urlOf(exchange), {
       method: exchange.method as Dispatcher.HttpMethod,
       headers: this.#headersOf(exchange, signature),
@@ -135,7 +136,7 @@ export class SessionReplay {
       bodyTimeout: RESPONSE_MAX_MS,
     });
     const { etag } = headers;
-    const bytes = Buffer.from(await received.arrayBuffer());
+    const bytes = Buffer.from(await responseBody.arrayBuffer());
     return { status: statusCode, etag: typeof etag === 'string' ? etag : undefined, body: bytes };
   }
 
@@ -169,24 +170,27 @@ export class SessionReplay {
   }
 
   #headersOf(exchange: FullExchange, signature: string | undefined): Record<string, string> {
-    const recorded = exchange.requestHeaders();
-    const recordedHeaders = Object.entries(recorded).filter(([name]) => !ownHeaders.test(name));
+    const exchangeHeaders = exchange.requestHeaders();
+    const recordedHeaders = Object.entries(exchangeHeaders).filter(
+      ([name]) => !ownHeaders.test(name),
+    );
     const headers = Object.fromEntries(
       recordedHeaders.map(([name, value]) => [name, this.#values.get(value) ?? value]),
     );
-    const { authorization = '', cookie = '' } = recorded;
-    const named = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? /\bJWT=([^;]+)/.exec(cookie)?.[1];
+    const { authorization = '', cookie = '' } = exchangeHeaders;
+    const recordedToken =
+      /^Bearer (.+)$/i.exec(authorization)?.[1] ?? /\bJWT=([^;]+)/.exec(cookie)?.[1];
     if (signature !== undefined) headers[`${this.#plan.headerPrefix}-Signature`] = signature;
-    else if (named !== undefined) {
-      headers.authorization = `Bearer ${this.#tokens.get(named) ?? named}`;
+    else if (recordedToken !== undefined) {
+      headers.authorization = `Bearer ${this.#tokens.get(recordedToken) ?? recordedToken}`;
     }
     return headers;
   }
 
   #authRequestOf(exchange: FullExchange): { body?: string; signature?: string } {
-    const recorded = jsonOf(exchange.requestBody());
-    if (!isObject(recorded)) return this.#bodyOf(exchange);
-    const { tenant_token: _, pubkey, ...otherMembers } = recorded;
+    const recordedRequest = jsonOf(exchange.requestBody());
+    if (!isObject(recordedRequest)) return this.#bodyOf(exchange);
+    const { tenant_token: _, pubkey, ...otherMembers } = recordedRequest;
     const name = String(pubkey);
     const key = this.#keys.get(name) ?? makeEd25519Key(seededRandom(`replay/${name}`));
     this.#keys.set(name, key);
@@ -200,10 +204,12 @@ export class SessionReplay {
   }
 
   #bodyOf(exchange: FullExchange): { body?: string } {
-    const recorded = exchange.requestBody();
-    if (recorded === undefined || recorded === '') return {};
-    const value = jsonOf(recorded);
-    return { body: value === undefined ? String(recorded) : JSON.stringify(this.#present(value)) };
+    const recordedBody = exchange.requestBody();
+    if (recordedBody === undefined || recordedBody === '') return {};
+    const value = jsonOf(recordedBody);
+    return {
+      body: value === undefined ? String(recordedBody) : JSON.stringify(this.#present(value)),
+    };
   }
 
   /** Returns a JSON value with the server's IDs, and with times moved to the present. */
@@ -223,13 +229,13 @@ export class SessionReplay {
   #compare(exchange: FullExchange, { status, etag, body }: HttpResponse): readonly string[] {
     const recordedTag = exchange.responseHeaders().etag;
     if (recordedTag !== undefined && etag !== undefined) this.#values.set(recordedTag, etag);
-    const recorded = exchange.responseBody();
+    const recordedResponse = exchange.responseBody();
     if (status === 200 && exchange.pathname.endsWith(AUTH_REQUESTS_PATH)) {
-      this.#tokens.set(String(recorded), body.toString('latin1'));
+      this.#tokens.set(String(recordedResponse), body.toString('latin1'));
       return [];
     }
     const actual = parsedJson(body.toString('utf8'));
-    const value = jsonOf(recorded);
+    const value = jsonOf(recordedResponse);
     if (value === undefined && actual === undefined) return [];
     if (value === undefined || actual === undefined) {
       const name = (each: unknown) => (each === undefined ? 'no JSON' : 'JSON');

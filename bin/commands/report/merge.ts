@@ -49,7 +49,7 @@ function mergedOf(results: readonly FleetResult[]): FleetResult {
     return mergeResults(results);
   } catch (error) {
     if (!(error instanceof MergeError)) throw error;
-    const wanted = 'give one result of each shard of the same plan';
-    throw new CommandError(`RESULTS: ${error.message}; ${wanted}.`, exitCodes.setUp, error);
+    const remedy = 'give one result of each shard of the same plan';
+    throw new CommandError(`RESULTS: ${error.message}; ${remedy}.`, exitCodes.setUp, error);
   }
 }

@@ -18,7 +18,7 @@ export async function readResultFile(name: string, path: string): Promise<FleetR
     return readFleetResult(json);
   } catch (error) {
     if (!(error instanceof ResultError)) throw error;
-    const wanted = 'give a file written by simulate --report json=FILE';
-    throw new CommandError(`${name}: ${path} ${error.message}; ${wanted}.`, exitCodes.setUp, error);
+    const remedy = 'give a file written by simulate --report json=FILE';
+    throw new CommandError(`${name}: ${path} ${error.message}; ${remedy}.`, exitCodes.setUp, error);
   }
 }

@@ -36,14 +36,14 @@ export function runStarter(ready: () => ServerReady | undefined): RunStarter {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', onLine);
     }
-    const ended = new Promise<number | null>((resolve) => {
+    const exit = new Promise<number | null>((resolve) => {
       child.once('error', (error) => {
         onLine(`the command could not be started: ${error.message}`);
         resolve(null);
       });
       child.once('close', resolve);
     });
-    return { ended, stop: () => child.kill('SIGTERM') };
+    return { ended: exit, stop: () => child.kill('SIGTERM') };
   };
 }
 
@@ -59,13 +59,13 @@ function loginOf({ adminEmail, adminPassword, adminToken }: ServerReady) {
 
 function argumentsFor({ kind, cases = '', devices, seconds }: RunRequest, server: ServerReady) {
   const { headerPrefix, tls } = server;
-  const shared = ['--header-prefix', headerPrefix];
+  const sharedArguments = ['--header-prefix', headerPrefix];
   const ca = tls?.caFile === undefined ? [] : ['--ca', tls.caFile];
   if (kind === 'conformance') {
     const selection = cases === '' ? [] : [cases];
-    return ['conform', ...shared, ...ca, '--ndjson', '-', ...selection];
+    return ['conform', ...sharedArguments, ...ca, '--ndjson', '-', ...selection];
   }
   const size = ['--devices', String(devices ?? DEVICES_DEFAULT)];
   const length = ['--duration', `${seconds ?? SECONDS_DEFAULT}s`];
-  return ['simulate', ...shared, ...ca, '--accept', '--connect', ...size, ...length];
+  return ['simulate', ...sharedArguments, ...ca, '--accept', '--connect', ...size, ...length];
 }

@@ -54,9 +54,9 @@ function titleLines({ title, progress, ending }: LiveFacts): FrameRow[] {
 function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {
   const { deployment, funnel } = progress;
   if (deployment === undefined) return [];
-  const ended = endedCount(funnel);
-  const percent = Math.floor((100 * ended) / Math.max(1, funnel.devices));
-  const devicesLeft = funnel.devices - ended;
+  const endedDevices = endedCount(funnel);
+  const percent = Math.floor((100 * endedDevices) / Math.max(1, funnel.devices));
+  const devicesLeft = funnel.devices - endedDevices;
   const wait =
     rates.ended > 0 && devicesLeft > 0
       ? `, about ${clock((1000 * devicesLeft) / rates.ended)} left`
@@ -66,7 +66,7 @@ function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {
       'deployment ',
       { text: deployment.artifactName, tone: 'strong' },
       { text: ` ${deployment.deploymentId}`, tone: 'dim' },
-      `  ${percent} % finished (${ended} of ${funnel.devices})${wait}`,
+      `  ${percent} % finished (${endedDevices} of ${funnel.devices})${wait}`,
     ],
   ];
 }
@@ -88,10 +88,10 @@ function funnelLines({ funnel }: FleetProgress): FrameRow[] {
     ['already installed', funnel.alreadyInstalled],
   ];
   return rows.map(([label, count, tone]) => {
-    const filled = bar(count / Math.max(1, funnel.devices));
+    const barText = bar(count / Math.max(1, funnel.devices));
     const number = String(count).padStart(NUMBER_COLUMNS);
-    if (filled === '') return [label.padEnd(LABEL_COLUMNS), number];
-    const mark: TextSpan = tone ? { text: `  ${filled}`, tone } : `  ${filled}`;
+    if (barText === '') return [label.padEnd(LABEL_COLUMNS), number];
+    const mark: TextSpan = tone ? { text: `  ${barText}`, tone } : `  ${barText}`;
     return [label.padEnd(LABEL_COLUMNS), number, mark];
   });
 }
@@ -156,12 +156,16 @@ function percentOf(share: number): string {
  */
 function listLines({ latencies, causes }: FleetProgress, room: number): FrameRow[] {
   const busiest = latencies.toSorted((one, other) => other.count - one.count);
-  const wanted = { latencies: busiest.length, causes: causes.length };
-  const rows = room - (wanted.latencies > 0 ? 2 : 0) - (wanted.causes > 0 ? 2 : 0);
+  const rowCounts = { latencies: busiest.length, causes: causes.length };
+  const rows = room - (rowCounts.latencies > 0 ? 2 : 0) - (rowCounts.causes > 0 ? 2 : 0);
   if (rows < 1) return [];
   const half = Math.ceil(rows / 2);
-  const causeRows = Math.min(wanted.causes, LIST_MAX, Math.max(half, rows - wanted.latencies));
-  const latencyRows = Math.min(wanted.latencies, LIST_MAX, rows - causeRows);
+  const causeRows = Math.min(
+    rowCounts.causes,
+    LIST_MAX,
+    Math.max(half, rows - rowCounts.latencies),
+  );
+  const latencyRows = Math.min(rowCounts.latencies, LIST_MAX, rows - causeRows);
   return [
     ...latencyLines(busiest.slice(0, latencyRows)),
     ...causeLines(causes.slice(0, causeRows)),

@@ -104,8 +104,8 @@ function one(name: PartName) {
 
 /** Returns the same parser for a repeatable option. */
 function list(name: PartName) {
-  const read = one(name);
-  return (text: string, previous: readonly object[] = []) => [...previous, read(text)];
+  const parseOne = one(name);
+  return (text: string, previous: readonly object[] = []) => [...previous, parseOne(text)];
 }
 
 function arrivals(
@@ -113,11 +113,11 @@ function arrivals(
   previous: Readonly<Record<string, number>> = {},
 ): Readonly<Record<string, number>> {
   const parseRate = values.perSecond(ARRIVALS_PER_SECOND_MAX);
-  const added = text.split(',').map((row): [string, number] => {
+  const rates = text.split(',').map((row): [string, number] => {
     const [event = '', rate = ''] = row.split('=');
     return [event.trim(), parseRate(rate.trim())];
   });
-  return { ...previous, ...Object.fromEntries(added) };
+  return { ...previous, ...Object.fromEntries(rates) };
 }
 
 type Numbers = Readonly<Record<string, Readonly<Record<string, number>>>>;

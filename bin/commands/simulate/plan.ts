@@ -82,7 +82,7 @@ export async function planFrom(
  */
 function inOptions(error: unknown, command: Command): unknown {
   if (!(error instanceof PlanError)) return error;
-  const named = error.problems.map((problem) => {
+  const problemLines = error.problems.map((problem) => {
     const [word = ''] = /^\w+/.exec(problem) ?? [];
     const flag = command.options.find((option) => option.attributeName() === word)?.long;
     const source = command.getOptionValueSource(word) ?? '';
@@ -91,7 +91,7 @@ function inOptions(error: unknown, command: Command): unknown {
     const rest = problem.slice(word.length);
     return rest.startsWith('.') ? `${flag}: ${problem}` : `${flag}${rest}`;
   });
-  return new PlanError(named);
+  return new PlanError(problemLines);
 }
 
 type UserValues = Pick<PlanInput, 'accept' | 'email' | 'password' | 'token'>;

@@ -56,13 +56,13 @@ export function limitProblem(
     );
   }
   const addresses = plan.sourceAddresses?.length ?? 1;
-  const wanted = sockets + CONNECTIONS_MAX * processes;
-  if (ports === undefined || wanted <= ports * addresses) return undefined;
+  const neededPorts = sockets + CONNECTIONS_MAX * processes;
+  if (ports === undefined || neededPorts <= ports * addresses) return undefined;
   const fit = Math.max(0, ports * addresses - CONNECTIONS_MAX * processes);
   return (
-    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need ${wanted} ports, but ` +
+    `${sockets} sockets and ${CONNECTIONS_MAX * processes} connections need ${neededPorts} ports, but ` +
     `${countText(addresses, 'local address')} can use only ${ports * addresses} to one server: ${fit} sockets ` +
-    `would work; give ${Math.ceil(wanted / ports)} addresses with --source-addresses.`
+    `would work; give ${Math.ceil(neededPorts / ports)} addresses with --source-addresses.`
   );
 }
 
@@ -81,8 +81,8 @@ function socketsOf(plan: FleetPlan): number {
 export function connectedShare(plan: FleetPlan): number {
   const cohorts = cohortsOf(plan);
   const weight = cohorts.reduce((sum, cohort) => sum + cohort.weight, 0);
-  const connected = cohorts.filter(({ policy }) => policy.connect);
-  return connected.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
+  const connectedCohorts = cohorts.filter(({ policy }) => policy.connect);
+  return connectedCohorts.reduce((sum, cohort) => sum + cohort.weight, 0) / weight;
 }
 
 /** Returns the limits of this machine for one process. */

@@ -59,16 +59,16 @@ export async function openRunObservers(
   { clock, output, title, signal }: RunObserversDependencies,
 ): Promise<RunObservers> {
   const lines = events === undefined ? undefined : await eventLines(events, clock);
-  const counted = metrics && new FleetMetrics();
+  const fleetMetrics = metrics && new FleetMetrics();
   let listener: MetricsListener | undefined;
-  if (metrics && counted) {
+  if (metrics && fleetMetrics) {
     listener = await listenForScrapes(metrics, () => {
-      if (lines) counted.recordEventLines(lines.count());
-      return counted.exposition();
+      if (lines) fleetMetrics.recordEventLines(lines.count());
+      return fleetMetrics.exposition();
     });
     output.progress(`metrics at ${listener.url}`);
   }
-  const listeners = [lines?.record, counted?.record].filter((each) => each !== undefined);
+  const listeners = [lines?.record, fleetMetrics?.record].filter((each) => each !== undefined);
   const view = openLiveView({ title, output, signal });
   return {
     hooks: {
@@ -83,7 +83,7 @@ export async function openRunObservers(
       warn: (text) => view.above(() => output.warn(text)),
     },
     show: (progress) => {
-      counted?.recordProgress(progress);
+      fleetMetrics?.recordProgress(progress);
       view.show(progress);
     },
     close: async () => {

@@ -126,10 +126,10 @@ async function runSimulate(command: Command, options: SimulateOptions): Promise<
     return estimate(plan, outputOf(options), options.virtualStart);
   }
   const { shard, deploymentId } = options;
-  const written = await planFrom(command, { shard, deploymentId });
+  const requestedPlan = await planFrom(command, { shard, deploymentId });
   const wrong = spreadProblem(options, command.getOptionValueSource('redis') === 'cli');
   if (wrong !== undefined) command.error(`${wrong}`);
-  return simulate(written, options, command);
+  return simulate(requestedPlan, options, command);
 }
 
 /** Returns the arguments of the command as they were typed. */
@@ -187,8 +187,8 @@ async function simulate(
       audience.show(progress);
     },
   };
-  const repeated = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
-  const repeat = `\n\nrepeat: ${repeatLine(argsOf(command), command, repeated)}`;
+  const repeatArguments = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
+  const repeat = `\n\nrepeat: ${repeatLine(argsOf(command), command, repeatArguments)}`;
   const result = await simulateSpread(written, hooks, options).then(
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {

@@ -105,8 +105,8 @@ async function runOnce(
   output.line(fleetReport(run));
   const seconds = (user + system) / 1e6;
   output.line(virtualReport({ durationMs: result.durationMs, seconds, logged, violations }));
-  const repeated = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
-  output.line(`repeat: ${repeatLine(args, command, repeated)}`);
+  const repeatArguments = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
+  output.line(`repeat: ${repeatLine(args, command, repeatArguments)}`);
   return fleetExitCode(run);
 }
 
@@ -147,7 +147,7 @@ async function runSearch(
 ): Promise<ExitCode> {
   const { signal } = hooks;
   let lastShownMs = 0;
-  const { seeds: tried, failed } = await searchSeeds(base, {
+  const { seeds: triedSeeds, failed } = await searchSeeds(base, {
     seeds,
     signal,
     runInVirtualTime: (virtualRun) => violationsOf(virtualRun, hooks),
@@ -158,9 +158,12 @@ async function runSearch(
     },
   });
   const line = failed && repeatLine(args, command, virtualRunOptions(failed.virtualRun));
-  output.data({ seeds: tried, ...(failed && { violations: failed.violations, repeat: line }) });
-  if (failed && line !== undefined) output.line(failureReport(failed, tried, line));
-  else output.line(`${tried} of ${seeds} seeds: the invariants hold`);
+  output.data({
+    seeds: triedSeeds,
+    ...(failed && { violations: failed.violations, repeat: line }),
+  });
+  if (failed && line !== undefined) output.line(failureReport(failed, triedSeeds, line));
+  else output.line(`${triedSeeds} of ${seeds} seeds: the invariants hold`);
   if (signal.aborted) return exitCodes.interrupted;
   return failed ? exitCodes.failed : exitCodes.pass;
 }

@@ -113,7 +113,7 @@ export class RemoteShell {
   }
 
   async #begin(): Promise<void> {
-    const started = new Promise<string | undefined>((resolve) => {
+    const shellStart = new Promise<string | undefined>((resolve) => {
       this.#started = resolve;
     });
     this.#socket = await UserSocket.open(this.#options, {
@@ -125,7 +125,7 @@ export class RemoteShell {
     const timer = this.#options.clock.after(waitMs, () =>
       this.#started(`the device did not respond for ${limits.connectReplyMaxSeconds} seconds`),
     );
-    const error = await started;
+    const error = await shellStart;
     timer.cancel();
     if (error === undefined) return;
     this.#socket.close();

@@ -180,13 +180,13 @@ function tokenVectors(random: Random, keys: Keys): readonly Vector[] {
     } as const;
     const token = createTokenIssuer(key).issue(claims, ISSUED_AT_SECONDS);
     const [head, payload, signature = ''] = token.split('.');
-    const changed = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    const changedSignature = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
     const headers = {
       '': `Bearer ${token}`,
       'in-quotes': `Bearer "${token}"`,
       'without-scheme': token,
       'cut-off': `Bearer ${token.slice(0, 64)}`,
-      'other-signature': `Bearer ${head}.${payload}.${changed}`,
+      'other-signature': `Bearer ${head}.${payload}.${changedSignature}`,
     };
     return Object.entries(headers).map(([cause, authorization]) => ({
       cause,
@@ -307,12 +307,12 @@ async function artifactVectors(random: Random): Promise<readonly ArtifactVector[
     modifiedMs: ISSUED_AT_SECONDS * 1000,
     compression: 'none',
   });
-  const changed = Buffer.from(right);
+  const changedArtifact = Buffer.from(right);
   const at = right.indexOf(content);
-  changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+  changedArtifact.writeUInt8(changedArtifact.readUInt8(at) ^ 1, at);
   const files = {
     '': right,
-    'payload-changed': changed,
+    'payload-changed': changedArtifact,
     'manifest-changed': replaceText(right, sha256(content).toString('hex'), '0'.repeat(64)),
     'format-unknown': replaceText(right, '"version":3', '"version":9'),
     'cut-off': right.subarray(0, at + 512),

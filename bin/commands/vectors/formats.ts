@@ -19,8 +19,8 @@ const title = ({ seed }: VectorSet): string =>
   `Test vectors for device clients, seed ${asciiJson(seed).replaceAll('/', '\\/')}.`;
 
 function jsonText({ seed, groups }: VectorSet): string {
-  const listed = groups.map(({ name, vectors }) => [name, vectors.map(jsonVector)]);
-  const whole = { schema: 'fleetbed-vectors/1', seed, ...Object.fromEntries(listed) };
+  const groupEntries = groups.map(({ name, vectors }) => [name, vectors.map(jsonVector)]);
+  const whole = { schema: 'fleetbed-vectors/1', seed, ...Object.fromEntries(groupEntries) };
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 

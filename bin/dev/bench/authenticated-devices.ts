@@ -78,10 +78,10 @@ async function authenticate(
   const device = newDevice(headerPrefix, index);
   const { method, path } = operations['post-auth-request'];
   const send = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
-  const refused = await send();
+  const refusal = await send();
   const response = await send();
   if (response.status === 200) return { ...device, token: response.body };
   throw new Error(
-    `the server answered with ${refused.status}, then ${response.status}: ${response.body}`,
+    `the server answered with ${refusal.status}, then ${response.status}: ${response.body}`,
   );
 }

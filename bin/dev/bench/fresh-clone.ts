@@ -107,12 +107,12 @@ async function firstLineSeconds(clone: string): Promise<number> {
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
-  const ended = once(child, 'close');
+  const close = once(child, 'close');
   for await (const line of createInterface({ input: child.stderr })) {
     if (!line.startsWith('server: ready')) continue;
     const seconds = (systemClock.monotonicMs() - startedMs) / SECOND_MS;
     endGroup(child);
-    await ended;
+    await close;
     return seconds;
   }
   throw stepFailure('npm start');

@@ -72,9 +72,9 @@ function runAutocannon(
 ): Promise<autocannon.Result> {
   return new Promise((resolve, reject) => {
     const watch = systemClock.every(SAMPLE_MS, () => {
-      if (isEnough()) running.stop();
+      if (isEnough()) loadRun.stop();
     });
-    const running = autocannon(options, (error, result) => {
+    const loadRun = autocannon(options, (error, result) => {
       watch.cancel();
       if (error) reject(error);
       else resolve(result);

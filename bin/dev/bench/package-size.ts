@@ -19,7 +19,7 @@ interface LockedPackage {
 export function packageSizeRows(): BenchRow[] {
   const dist = bytesIn(join(root, 'dist'));
   const folders = runtimePackages();
-  const installed = folders.reduce((sum, folder) => sum + bytesIn(folder), 0);
+  const installedBytes = folders.reduce((sum, folder) => sum + bytesIn(folder), 0);
   const row = (title: string, bytes: number, limit: number, note: string): BenchRow =>
     limitRow({
       title,
@@ -32,7 +32,7 @@ export function packageSizeRows(): BenchRow[] {
     row('size of dist', dist, DIST_MAX_MB, 'without source maps'),
     row(
       'size of runtime dependencies',
-      installed,
+      installedBytes,
       DEPENDENCIES_MAX_MB,
       `${folders.length} packages`,
     ),

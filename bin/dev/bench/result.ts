@@ -33,8 +33,8 @@ export async function readResult(option: string, path: string): Promise<BenchRes
   try {
     return v.parse(resultShape, JSON.parse(text));
   } catch (error) {
-    const wanted = 'give a file written by npm run bench -- --json FILE';
-    const sentence = `${option}: ${path} is not a benchmark result; ${wanted}.`;
+    const remedy = 'give a file written by npm run bench -- --json FILE';
+    const sentence = `${option}: ${path} is not a benchmark result; ${remedy}.`;
     throw new CommandError(sentence, exitCodes.setUp, error);
   }
 }
@@ -107,8 +107,8 @@ export interface RowChange {
  * rows that only the earlier result has.
  */
 export function changesOf(before: BenchResult, now: BenchResult): readonly RowChange[] {
-  const measured = now.parts.map(({ name }) => name);
-  const parts = before.parts.filter(({ name }) => measured.includes(name));
+  const measuredParts = now.parts.map(({ name }) => name);
+  const parts = before.parts.filter(({ name }) => measuredParts.includes(name));
   const [old, recent] = [ratiosOf({ ...before, parts }), ratiosOf(now)];
   return [...new Map([...recent, ...old]).values()].map(({ part, row: { title } }) => {
     const key = keyOf(part, title);

@@ -62,10 +62,10 @@ function changeCells({ before, now, change }: RowChange): [string, string, strin
 
 /** Returns one line with the number of rows that met or missed their goal. */
 function verdictLine(rows: readonly BenchRow[]): string {
-  const judged = rows.filter(({ verdict }) => verdict !== 'no goal');
-  const missed = judged.filter(({ verdict }) => verdict === 'missed');
-  const names = missed.map(({ title }) => title).join(', ');
-  return `${judged.length - missed.length} of ${judged.length} goals met${missed.length > 0 ? `; missed: ${names}` : ''}`;
+  const judgedRows = rows.filter(({ verdict }) => verdict !== 'no goal');
+  const missedRows = judgedRows.filter(({ verdict }) => verdict === 'missed');
+  const names = missedRows.map(({ title }) => title).join(', ');
+  return `${judgedRows.length - missedRows.length} of ${judgedRows.length} goals met${missedRows.length > 0 ? `; missed: ${names}` : ''}`;
 }
 
 /** Formats a ratio with two decimals; empty for a missing ratio. */

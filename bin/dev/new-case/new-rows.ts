@@ -51,8 +51,8 @@ export function newRows(root: string, addition: CaseToAdd): readonly ChangedFile
   const [, area = '', name = ''] =
     /^([a-z0-9-]+)\/([a-z0-9]+(?:-[a-z0-9]+)*)$/.exec(addition.id) ?? [];
   if (name === '') {
-    const found = addition.id || 'nothing';
-    throw new NewCaseError(`${found} is not AREA/NAME, such as monitor/alerts-are-kept`);
+    const givenText = addition.id || 'nothing';
+    throw new NewCaseError(`${givenText} is not AREA/NAME, such as monitor/alerts-are-kept`);
   }
   if (listCases().some(({ id }) => id === addition.id)) {
     throw new NewCaseError(`the case ${addition.id} already exists`);
@@ -69,22 +69,25 @@ export function newRows(root: string, addition: CaseToAdd): readonly ChangedFile
 
 /** Returns the existing or the new requirement of the case. */
 function ruleOf({ requirement: id, after = '', sentence }: CaseToAdd): Requirement {
-  const known: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
-  const found = known.get(id);
+  const knownRequirements: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
+  const requirement = knownRequirements.get(id);
   if (sentence === undefined) {
-    if (found) return found;
+    if (requirement) return requirement;
     throw new NewCaseError(
-      `there is no requirement ${id || '(none given)'}; the nearest: ${near(id, known)}. ` +
+      `there is no requirement ${id || '(none given)'}; the nearest: ${near(id, knownRequirements)}. ` +
         'To add a new one, name the requirement that precedes it, and its sentence',
     );
   }
-  if (found) throw new NewCaseError(`the requirement ${id} already exists: ${found.sentence}`);
+  if (requirement)
+    throw new NewCaseError(`the requirement ${id} already exists: ${requirement.sentence}`);
   if (!/^[A-Z`].{20,}\.$/.test(sentence)) {
     throw new NewCaseError(`"${sentence}" is not a full sentence that ends with a full stop`);
   }
-  const neighbour = known.get(after);
+  const neighbour = knownRequirements.get(after);
   if (!neighbour) {
-    throw new NewCaseError(`there is no requirement ${after}; the nearest: ${near(after, known)}`);
+    throw new NewCaseError(
+      `there is no requirement ${after}; the nearest: ${near(after, knownRequirements)}`,
+    );
   }
   const { heading, level, operations } = neighbour;
   return { id, heading, level, sentence, operations };
@@ -106,8 +109,8 @@ function withRequirement(root: string, rule: Requirement, after: string): Change
     // The new row is inserted before the next row, or at the end of the group.
     const end = rest.search(new RegExp(`\\n(${indent}'|${indent.slice(2)}\\})`)) + 1;
     const says = JSON.stringify(rule.sentence);
-    const added = `${indent}'${rule.id}': ${brace === '{' ? `{ ${rule.level}: ${says} }` : says},\n`;
-    return { path, text: insertedAt(text, text.length - rest.length + end, added) };
+    const line = `${indent}'${rule.id}': ${brace === '{' ? `{ ${rule.level}: ${says} }` : says},\n`;
+    return { path, text: insertedAt(text, text.length - rest.length + end, line) };
   }
   throw new NewCaseError(`no file in ${requirementsFolder} has a row ${after}`);
 }
@@ -132,8 +135,8 @@ function withCase(root: string, area: string, name: string, rule: Requirement): 
       ${act}: () => Promise.reject(new NotObservable('the case is not written yet')),
     },
 `;
-  const changed = insertedAt(text, text.indexOf('\n  ],\n', list) + 1, row);
-  return { path, text: withImport(changed, 'NotObservable', '../../target/expectations.ts') };
+  const textWithRow = insertedAt(text, text.indexOf('\n  ],\n', list) + 1, row);
+  return { path, text: withImport(textWithRow, 'NotObservable', '../../target/expectations.ts') };
 }
 
 /** Adds the defect at the end of its area's table; its alteration is empty at first. */

@@ -29,13 +29,13 @@ async function main(args: readonly string[]): Promise<number> {
     for (const line of lines) say(line);
     return isYoung ? 0 : 1;
   }
-  const chosen =
+  const chosenSteps =
     option === undefined ? nightlySteps : nightlySteps.filter(({ name }) => name === value);
-  if (chosen.length === 0 || (option !== undefined && option !== '--step')) {
+  if (chosenSteps.length === 0 || (option !== undefined && option !== '--step')) {
     say(`use --age, or --step with one of ${nightlyNames.join(', ')}`);
     return 2;
   }
-  return runAll(chosen);
+  return runAll(chosenSteps);
 }
 
 async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {

@@ -47,9 +47,9 @@ const again = 'run `npm run test:nightly` and commit bin/dev/nightly/result.json
 export function ageOfResult(file: string, names: readonly string[], nowMs: number): ResultAge {
   const steps = readNightlyResult(file);
   if (!steps) return { isYoung: false, lines: [`${file} is not a nightly result; ${again}`] };
-  const judged = names.map((name) => judgedStep(name, steps, nowMs));
-  const isYoung = judged.every(({ isYoung }) => isYoung);
-  const lines = judged.flatMap(({ lines }) => lines);
+  const judgedSteps = names.map((name) => judgedStep(name, steps, nowMs));
+  const isYoung = judgedSteps.every(({ isYoung }) => isYoung);
+  const lines = judgedSteps.flatMap(({ lines }) => lines);
   return { isYoung, lines: [...lines, ...(isYoung ? [] : [again])] };
 }
 
@@ -60,8 +60,8 @@ export function ageOfResult(file: string, names: readonly string[], nowMs: numbe
 export function readNightlyResult(file: string): readonly NightlyStep[] | undefined {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8');
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), resultShape), text);
-  return read.success ? read.output : undefined;
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), resultShape), text);
+  return result.success ? result.output : undefined;
 }
 
 /** Returns the steps with this step in place of its earlier run. */

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import type { ServerReady } from '../../server-access/ready.ts';
 
 /** Tests run from source; child processes run the build output. */
-const built = new URL(
+const buildFolder = new URL(
   import.meta.url.endsWith('.ts') ? '../../../build/bin/' : '../../',
   import.meta.url,
 );
 
-const pathOf = (script: string): string => fileURLToPath(new URL(script, built));
+const pathOf = (script: string): string => fileURLToPath(new URL(script, buildFolder));
 
 /** A server in a separate process. */
 export interface ServerChildProcess {

@@ -85,12 +85,12 @@ async function refuseUpgrades(
   const { baseUrl, controlUrl } = server.ready;
   const before = server.openFiles();
   const startMs = systemClock.monotonicMs();
-  let left = count;
+  let leftCount = count;
   const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const url = left % 4 === 0 ? controlUrl : baseUrl;
-      await refusedUpgrade(url, left % 2 === 0 ? 'CONNECT' : 'GET');
+    while (leftCount > 0) {
+      leftCount -= 1;
+      const url = leftCount % 4 === 0 ? controlUrl : baseUrl;
+      await refusedUpgrade(url, leftCount % 2 === 0 ? 'CONNECT' : 'GET');
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
@@ -110,9 +110,9 @@ async function refusedUpgrade(url: string, method: string): Promise<void> {
   const socket = reach(url);
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket';
   socket.write(`${method} /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n${upgrade}\r\n\r\n`);
-  const closed = once(socket, 'close');
+  const close = once(socket, 'close');
   socket.once('data', () => socket.end('x'));
-  await closed;
+  await close;
 }
 
 async function openTooMany(
@@ -186,15 +186,15 @@ async function stallBodies(
   // Once the server has messages another client, it has also received all earlier data.
   const problems = await healthProblems(server);
   const growth = server.residentMib() - before;
-  const refused = statuses.get('503') ?? 0;
+  const refusedCount = statuses.get('503') ?? 0;
   say(
-    `${count} bodies of 1 MiB stalled: ${refused} refused with 503, memory grew by ${growth} MiB`,
+    `${count} bodies of 1 MiB stalled: ${refusedCount} refused with 503, memory grew by ${growth} MiB`,
   );
   for (const socket of sockets) socket.destroy();
   const filesAfter = await waitForCount(() => server.openFiles(), filesBefore + SLACK_FILES);
   if (statuses.size > 1)
     problems.push(`responses other than 503: ${[...statuses.keys()].join(', ')}`);
-  if (refused === 0) problems.push('no stalled body was refused');
+  if (refusedCount === 0) problems.push('no stalled body was refused');
   if (growth > GROWTH_MAX_MIB) problems.push(`stalled bodies took ${growth} MiB`);
   if (filesAfter > filesBefore + SLACK_FILES)
     problems.push(`${filesAfter - filesBefore} files stay open`);
@@ -204,18 +204,18 @@ async function stallBodies(
 /** Checks periodically, on a new connection each time, that the control listener responds. */
 function watchControl(controlUrl: string) {
   const over = new AbortController();
-  const seen = { responses: 0, slowestMs: 0, problems: [] as string[] };
+  const probeFigures = { responses: 0, slowestMs: 0, problems: [] as string[] };
   const watching = (async () => {
     while (!over.signal.aborted) {
       const startMs = systemClock.monotonicMs();
       const status = await statusAt(`${controlUrl}/ready`);
       const tookMs = Math.round(systemClock.monotonicMs() - startMs);
-      seen.slowestMs = Math.max(seen.slowestMs, tookMs);
-      if (status === 200) seen.responses += 1;
-      else seen.problems.push(`the control listener answered with ${status}`);
+      probeFigures.slowestMs = Math.max(probeFigures.slowestMs, tookMs);
+      if (status === 200) probeFigures.responses += 1;
+      else probeFigures.problems.push(`the control listener answered with ${status}`);
       await systemClock.sleep(PROBE_MS, over.signal);
     }
-    return seen;
+    return probeFigures;
   })();
   return {
     end: () => {
@@ -235,9 +235,9 @@ async function healthProblems({ ready }: ServerChildProcess): Promise<string[]> 
     unauthorized: await statusAt(baseUrl + operations['get-configuration'].path),
     control: await statusAt(`${controlUrl}/ready`),
   };
-  const wanted = { user: 200, unauthorized: 401, control: 200 };
+  const expected = { user: 200, unauthorized: 401, control: 200 };
   const actual = JSON.stringify(statuses);
-  return actual === JSON.stringify(wanted) ? [] : [`responses afterwards: ${actual}`];
+  return actual === JSON.stringify(expected) ? [] : [`responses afterwards: ${actual}`];
 }
 
 /** Resolves with the status, or with the code of the error. */

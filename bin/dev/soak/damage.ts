@@ -90,17 +90,17 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
   try {
     const states = await statesIn(folder);
     const all = states.flatMap(casesOf);
-    const drawn = cases === undefined ? all : drawnFrom(all, cases, random);
+    const drawnCases = cases === undefined ? all : drawnFrom(all, cases, random);
     const problems: string[] = [];
     const table = new Map<string, number>();
-    for (const [at, one] of drawn.entries()) {
-      const tried = await tryCase(one, join(folder, 'tried'), random);
-      problems.push(...tried.problems);
-      const row = `${kindOf(one.file)}, ${one.damage}: ${tried.outcome}`;
+    for (const [at, one] of drawnCases.entries()) {
+      const trial = await tryCase(one, join(folder, 'tried'), random);
+      problems.push(...trial.problems);
+      const row = `${kindOf(one.file)}, ${one.damage}: ${trial.outcome}`;
       table.set(row, (table.get(row) ?? 0) + 1);
-      if ((at + 1) % 20 === 0) output.progress(`${at + 1} of ${drawn.length} damages`);
+      if ((at + 1) % 20 === 0) output.progress(`${at + 1} of ${drawnCases.length} damages`);
     }
-    output.line(`damaged files: ${drawn.length}, problems: ${problems.length}`);
+    output.line(`damaged files: ${drawnCases.length}, problems: ${problems.length}`);
     for (const [row, count] of [...table].toSorted()) output.line(`  ${row}: ${count}`);
     return problems;
   } finally {
@@ -114,19 +114,19 @@ async function statesIn(folder: string): Promise<FolderState[]> {
   const first = new ServedFolder(data);
   const before = await writeSome(await readyOf(first), 'closed');
   await first.end();
-  const closed = join(folder, 'closed');
-  cpSync(data, closed, { recursive: true });
+  const closedFolder = join(folder, 'closed');
+  cpSync(data, closedFolder, { recursive: true });
   const second = new ServedFolder(data);
   const after = await writeSome(await readyOf(second), 'killed');
   await second.end('SIGKILL');
-  const written = {
+  const writes = {
     devices: [...before.devices, ...after.devices],
     artifacts: [...before.artifacts, ...after.artifacts],
     tenants: [...before.tenants, ...after.tenants],
   };
   return [
-    { name: 'closed', folder: closed, written: before },
-    { name: 'killed', folder: data, written },
+    { name: 'closed', folder: closedFolder, written: before },
+    { name: 'killed', folder: data, written: writes },
   ];
 }
 
@@ -142,8 +142,8 @@ async function writeSome(server: ServerReady, name: string): Promise<WrittenData
   await call(server, 'put-attributes', { token: device.token, json });
   const { location } = await upload(server, `release-${name}`);
   const tenant = { name, adminEmail: `${name}@example.com` };
-  const made = await callControl(server, { method: 'POST', path: '/tenants', json: tenant });
-  const { id } = JSON.parse(made.text) as { id: string };
+  const response = await callControl(server, { method: 'POST', path: '/tenants', json: tenant });
+  const { id } = JSON.parse(response.text) as { id: string };
   return { devices: [device.id], artifacts: [location], tenants: [id] };
 }
 
@@ -159,10 +159,10 @@ function casesOf(state: FolderState): Case[] {
 
 function isPossible(path: string, damage: string): boolean {
   if (damage === 'missing') return true;
-  const found = statSync(path);
-  if (damage === 'empty') return found.isDirectory() || found.size > 0;
+  const stats = statSync(path);
+  if (damage === 'empty') return stats.isDirectory() || stats.size > 0;
   if (damage === 'another version') return path.endsWith('.sqlite');
-  return found.isFile() && found.size > 0;
+  return stats.isFile() && stats.size > 0;
 }
 
 function drawnFrom(all: readonly Case[], count: number, random: Random): Case[] {
@@ -185,26 +185,27 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
   const report = (message: string): void =>
     void problems.push(`${state.name}, ${kindOf(file)} ${damage}: ${message}`);
   const before = digestOf(folder);
-  const exported = await exportOf(folder);
+  const exportRun = await exportOf(folder);
   if (digestOf(folder) !== before) report('the export has changed the folder');
-  const served = new ServedFolder(folder);
-  const ready = await served.ready;
+  const server = new ServedFolder(folder);
+  const ready = await server.ready;
   let outcome = 'refused';
   if (ready) {
-    const kept = await keptOf(ready, state.written);
-    await served.end();
-    outcome = kept;
-    if (kept === 'lost') report('the server accepted it, and data is missing');
-    if (kept === 'not served' && exported.code !== 1) report(`exported with ${exported.code}`);
+    const dataState = await keptOf(ready, state.written);
+    await server.end();
+    outcome = dataState;
+    if (dataState === 'lost') report('the server accepted it, and data is missing');
+    if (dataState === 'not served' && exportRun.code !== 1)
+      report(`exported with ${exportRun.code}`);
   } else {
-    const { code, stderr } = await served.ended;
+    const { code, stderr } = await server.ended;
     if (code !== 3) report(`exit code ${code}`);
     if (!/^fleetbed: [^\n]+\n$/.test(stderr)) report(`not one sentence: ${stderr}`);
     if (!namesFile(stderr, path)) report(`the file is not named: ${stderr}`);
     if (digestOf(folder) !== before) report('the refused start has changed the folder');
-    if (exported.code === 0) report('the export reports no damage');
-    if (!namesFile(exported.stderr, path))
-      report(`the export does not name it: ${exported.stderr}`);
+    if (exportRun.code === 0) report('the export reports no damage');
+    if (!namesFile(exportRun.stderr, path))
+      report(`the export does not name it: ${exportRun.stderr}`);
   }
   return { outcome, problems };
 }
@@ -219,9 +220,9 @@ function namesFile(message: string, path: string): boolean {
 
 async function exportOf(folder: string) {
   const out = `${folder}.sqlite`;
-  const exported = await runFleetbed(['state', 'export', '--data', folder, '--out', out]);
+  const exportRun = await runFleetbed(['state', 'export', '--data', folder, '--out', out]);
   if (existsSync(out)) rmSync(out);
-  return exported;
+  return exportRun;
 }
 
 /**

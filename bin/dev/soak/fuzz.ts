@@ -50,12 +50,12 @@ export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
     let isOver = false;
     const reader = readJournal(target.ready, () => isOver);
     let warmMib = 0;
-    for (let done = 0; done < requests; done += BATCH) {
-      const numRuns = Math.min(BATCH, requests - done);
-      await volley.fire(fc.sample(shotsAt(target), { seed: seed + done, numRuns }));
-      if (warmMib === 0 && done >= requests / 5) warmMib = residentMib(pid);
+    for (let doneCount = 0; doneCount < requests; doneCount += BATCH) {
+      const numRuns = Math.min(BATCH, requests - doneCount);
+      await volley.fire(fc.sample(shotsAt(target), { seed: seed + doneCount, numRuns }));
+      if (warmMib === 0 && doneCount >= requests / 5) warmMib = residentMib(pid);
       const { count } = await stallsOf(target.ready);
-      output.progress(`${done + numRuns} sent, ${residentMib(pid)} MiB, ${count} stalls`);
+      output.progress(`${doneCount + numRuns} sent, ${residentMib(pid)} MiB, ${count} stalls`);
     }
     isOver = true;
     output.line(`${requests} requests, the journal read ${await reader} times meanwhile`);

@@ -44,14 +44,14 @@ function open(port: number, token: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';
-    const read = (chunk: Buffer): void => {
+    const readHead = (chunk: Buffer): void => {
       text += chunk.toString('latin1');
       if (!text.startsWith('HTTP/1.1 101 ')) return;
-      socket.off('data', read);
+      socket.off('data', readHead);
       holdOpen(socket);
       resolve('granted');
     };
-    socket.on('data', read);
+    socket.on('data', readHead);
     socket.on('error', (error) => resolve(isRefusal(text) ? 'refused' : String(error)));
     socket.on('close', () => resolve(isRefusal(text) ? 'refused' : `"${text.slice(0, 200)}"`));
     socket.write(handshake(port, token));

@@ -70,7 +70,7 @@ export function hostileRequests(insider: AuthorizedCaller): fc.Arbitrary<Hostile
     { weight: 8, arbitrary: fc.constant('own') },
     fc.constantFrom('none', 'x', `${insider.deviceToken}x`, insider.deviceToken, '\u00ff'),
   );
-  const made = fc
+  const rowRequests = fc
     .record({
       row: fc.constantFrom(...rows.filter(({ id }) => !excluded.has(id))),
       method: fc.oneof(
@@ -104,7 +104,7 @@ export function hostileRequests(insider: AuthorizedCaller): fc.Arbitrary<Hostile
     operation: 'noise',
     bytes: Buffer.concat([bytes, Buffer.from('\r\n\r\n')]),
   }));
-  return fc.oneof({ weight: 30, arbitrary: made }, { weight: 1, arbitrary: noise });
+  return fc.oneof({ weight: 30, arbitrary: rowRequests }, { weight: 1, arbitrary: noise });
 }
 
 interface DrawnOperation {

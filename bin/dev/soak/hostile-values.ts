@@ -148,10 +148,10 @@ export const form = fc
   )
   .chain((parts) =>
     fc.boolean().map((isWhole) => {
-      const written = parts.map(
+      const partTexts = parts.map(
         ([headers, value]) => `--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n${value}\r\n`,
       );
-      return Buffer.from(written.join('') + (isWhole ? `--${boundary}--\r\n` : ''));
+      return Buffer.from(partTexts.join('') + (isWhole ? `--${boundary}--\r\n` : ''));
     }),
   );
 
@@ -279,9 +279,9 @@ export function targetOf(
   pairs: readonly (readonly [string, string])[],
 ): string {
   let next = 0;
-  const filled = path.replace(/\{\w+\}|:\w+/g, () => parameters[next++] ?? 'x');
+  const filledPath = path.replace(/\{\w+\}|:\w+/g, () => parameters[next++] ?? 'x');
   const search = pairs
     .map(([name, value]) => `${encodeValue(name)}=${encodeValue(value)}`)
     .join('&');
-  return search === '' ? filled : `${filled}?${search}`;
+  return search === '' ? filledPath : `${filledPath}?${search}`;
 }

@@ -49,7 +49,7 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-soak-'));
   const data = join(folder, 'data');
   const problems: string[] = [];
-  const acknowledged: AcknowledgedWrite[] = [];
+  const acknowledgedWrites: AcknowledgedWrite[] = [];
   let recent: AcknowledgedWrite[] = [];
   try {
     for (let round = 1; round <= kills; round += 1) {
@@ -57,58 +57,58 @@ export async function killsSoak({ output, random, kills }: KillsOptions): Promis
         await killEarly(data, random);
         continue;
       }
-      const served = new ServedFolder(data);
-      const ready = await served.ready;
+      const server = new ServedFolder(data);
+      const ready = await server.ready;
       if (!ready) {
-        problems.push(`start ${round} failed: ${(await served.ended).stderr.trim()}`);
+        problems.push(`start ${round} failed: ${(await server.ended).stderr.trim()}`);
         break;
       }
       problems.push(...(await lostOf(ready, recent)));
-      const { writes, unexpectedResponses } = await loadedUntilKilled(served, ready, {
+      const { writes, unexpectedResponses } = await loadedUntilKilled(server, ready, {
         round,
         random,
       });
       problems.push(...unexpectedResponses);
       recent = writes;
-      acknowledged.push(...recent);
-      if (round % 20 === 0) output.progress(`${round} kills, ${acknowledged.length} writes`);
+      acknowledgedWrites.push(...recent);
+      if (round % 20 === 0) output.progress(`${round} kills, ${acknowledgedWrites.length} writes`);
     }
-    problems.push(...(await lostAtTheEnd(data, acknowledged)));
+    problems.push(...(await lostAtTheEnd(data, acknowledgedWrites)));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   output.line(
-    `kills: ${kills}, acknowledged writes: ${acknowledged.length}, lost or failed: ${problems.length}`,
+    `kills: ${kills}, acknowledged writes: ${acknowledgedWrites.length}, lost or failed: ${problems.length}`,
   );
-  for (const [kind, count] of countByKind(acknowledged)) output.line(`  ${kind}: ${count}`);
+  for (const [kind, count] of countByKind(acknowledgedWrites)) output.line(`  ${kind}: ${count}`);
   return problems;
 }
 
 async function killEarly(data: string, random: Random): Promise<void> {
-  const served = new ServedFolder(data);
-  await Promise.race([served.ready, systemClock.sleep(random.integer(0, START_MAX_MS))]);
-  await served.end('SIGKILL');
+  const server = new ServedFolder(data);
+  await Promise.race([server.ready, systemClock.sleep(random.integer(0, START_MAX_MS))]);
+  await server.end('SIGKILL');
 }
 
 /** Checks everything once more, after a last start that ends cleanly. */
 async function lostAtTheEnd(data: string, writes: readonly AcknowledgedWrite[]): Promise<string[]> {
-  const served = new ServedFolder(data);
-  const ready = await served.ready;
-  if (!ready) return [`the last start failed: ${(await served.ended).stderr.trim()}`];
-  const lost = await lostOf(ready, writes);
-  const { code } = await served.end();
-  return code === 0 ? lost : [...lost, `the last server ended with exit code ${code}`];
+  const server = new ServedFolder(data);
+  const ready = await server.ready;
+  if (!ready) return [`the last start failed: ${(await server.ended).stderr.trim()}`];
+  const losses = await lostOf(ready, writes);
+  const { code } = await server.end();
+  return code === 0 ? losses : [...losses, `the last server ended with exit code ${code}`];
 }
 
 async function lostOf(
   server: ServerReady,
   writes: readonly AcknowledgedWrite[],
 ): Promise<string[]> {
-  const lost: string[] = [];
+  const losses: string[] = [];
   for (const { name, holds } of writes) {
-    if (!(await holds(server))) lost.push(`lost: ${name}`);
+    if (!(await holds(server))) losses.push(`lost: ${name}`);
   }
-  return lost;
+  return losses;
 }
 
 function countByKind(writes: readonly AcknowledgedWrite[]): Map<string, number> {
@@ -130,13 +130,13 @@ async function loadedUntilKilled(
   const unexpectedResponses: string[] = [];
   let isKilled = false;
   const keepsTenant = round <= TENANTS_KEPT_MAX;
-  const wanted = random.integer(1, WRITES_MAX);
+  const writesMax = random.integer(1, WRITES_MAX);
   let enough = (): void => undefined;
   const isEnough = new Promise<void>((resolve) => {
     enough = resolve;
   });
   const note = (write: AcknowledgedWrite): void => {
-    if (writes.push(write) >= wanted) enough();
+    if (writes.push(write) >= writesMax) enough();
   };
   const load = new WriteLoad(server, { name: `r${round}`, keepsTenant, note });
   const lanes = load.lanes().map(async (lane) => {
@@ -239,9 +239,9 @@ class WriteLoad {
     });
     const device = await this.#device('update');
     const json = { name, artifact_name: name, devices: [device.id] };
-    const made = await call(this.#server, 'create-deployment', { json });
-    expectStatus(made, 201);
-    const id = made.location;
+    const response = await call(this.#server, 'create-deployment', { json });
+    expectStatus(response, 201);
+    const id = response.location;
     this.#record({ name: `deployment ${name}`, holds: (server) => isLogged(server, id) });
     const query = { device_type: 'board', artifact_name: 'old' };
     expectStatus(
@@ -267,9 +267,9 @@ class WriteLoad {
     if (at > 0 && !this.#keepsTenant) return false;
     const name = `${this.#name}-tenant-${at}`;
     const json = { name, adminEmail: `${name}@example.com` };
-    const made = await callControl(this.#server, { method: 'POST', path: '/tenants', json });
-    expectStatus(made, 201);
-    const { id } = JSON.parse(made.text) as { id: string };
+    const response = await callControl(this.#server, { method: 'POST', path: '/tenants', json });
+    expectStatus(response, 201);
+    const { id } = JSON.parse(response.text) as { id: string };
     let isDropped = false;
     this.#record({
       name: `tenant ${name}`,
@@ -289,9 +289,9 @@ class WriteLoad {
   readonly #devices = new Map<string, Promise<{ readonly id: string; readonly token: string }>>();
 
   #device(lane: string) {
-    const known = this.#devices.get(lane) ?? authenticate(this.#server, `${this.#name}-${lane}`);
-    this.#devices.set(lane, known);
-    return known;
+    const device = this.#devices.get(lane) ?? authenticate(this.#server, `${this.#name}-${lane}`);
+    this.#devices.set(lane, device);
+    return device;
   }
 }
 
@@ -301,10 +301,10 @@ async function tenantsOf(server: ServerReady): Promise<string> {
 
 /** Checks that the deployment exists, and that the audit log names its creator. */
 async function isLogged(server: ServerReady, id: string): Promise<boolean> {
-  const found = await call(server, 'get-deployment', { parameters: { id } });
+  const response = await call(server, 'get-deployment', { parameters: { id } });
   const query = { object_type: 'deployment', object_id: id };
   const log = await call(server, 'list-audit-logs', { query });
-  return found.status === 200 && log.status === 200 && log.text.includes(id);
+  return response.status === 200 && log.status === 200 && log.text.includes(id);
 }
 
 const order = ['pending', ...statuses];
@@ -319,8 +319,8 @@ async function hasReached(
 ): Promise<boolean> {
   const { text } = await call(server, 'list-deployment-devices', { parameters: { id } });
   const parts = JSON.parse(text) as { id: string; status: string }[];
-  const reached = parts.find((part) => part.id === device)?.status ?? '';
-  return order.indexOf(reached) >= order.indexOf(status);
+  const currentStatus = parts.find((part) => part.id === device)?.status ?? '';
+  return order.indexOf(currentStatus) >= order.indexOf(status);
 }
 
 function expectStatus({ status, text }: { status: number; text: string }, wanted: number): void {

@@ -39,15 +39,15 @@ async function soak(): Promise<ExitCode> {
   }
   const seed = wholeNumber('--seed', values.seed) ?? systemRandom.integer(1, 2 ** 31 - 1);
   const times = wholeNumber('--times', values.times);
-  let found = 0;
+  let problemCount = 0;
   for (const [name, part] of partsNamed(values.part ?? Object.keys(soakParts))) {
     output.line(`# ${name}, seed ${seed}`);
     const problems = await part({ output, seed, short: values.short, times });
     for (const problem of problems.slice(0, PROBLEMS_SHOWN)) output.line(`problem: ${problem}`);
     output.line(`${name}: ${problems.length} problems`);
-    found += problems.length;
+    problemCount += problems.length;
   }
-  return found === 0 ? exitCodes.pass : exitCodes.failed;
+  return problemCount === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
 function readOptions() {
@@ -71,8 +71,8 @@ function partsNamed(names: readonly string[]): [string, SoakPart][] {
   return names.map((name) => {
     const part = soakParts[name];
     if (part) return [name, part];
-    const known = Object.keys(soakParts).join(', ');
-    throw new CommandError(`--part ${name}: use one of ${known}`, exitCodes.usage);
+    const partNames = Object.keys(soakParts).join(', ');
+    throw new CommandError(`--part ${name}: use one of ${partNames}`, exitCodes.usage);
   });
 }
 

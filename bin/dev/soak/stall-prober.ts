@@ -25,14 +25,14 @@ export interface StallProber {
 /** Starts a prober; resolves once it has received its first response. */
 export async function startStallProber({ pid, baseUrl }: ProbedServer): Promise<StallProber> {
   const child = startClient('probing.js', [String(pid), baseUrl]);
-  const ended = once(child, 'exit').then(() => {
+  const exit = once(child, 'exit').then(() => {
     throw new Error('the prober lost its connection to the server');
   });
   // A failure of the prober rejects the next report; without a report it needs no handler.
-  ended.catch(() => undefined);
+  exit.catch(() => undefined);
   const report = async (): Promise<number> => {
     child.send('report');
-    const [worstMs] = await Promise.race([once(child, 'message'), ended]);
+    const [worstMs] = await Promise.race([once(child, 'message'), exit]);
     return Number(worstMs);
   };
   await report();

@@ -60,7 +60,7 @@ async function minOf(
   trial: () => Promise<number>,
 ): Promise<number> {
   let minMs = Number.POSITIVE_INFINITY;
-  for (let done = 0; done < trialsMax && minMs > maxMs; done += 1) {
+  for (let trials = 0; trials < trialsMax && minMs > maxMs; trials += 1) {
     minMs = Math.min(minMs, await trial());
   }
   return minMs;

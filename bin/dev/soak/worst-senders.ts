@@ -64,7 +64,7 @@ export function sendMessages(from: 'device' | 'user', { message, times }: Repeat
       const device = await open.device();
       const socket = from === 'device' ? device : await open.user();
       const end = Promise.race([once(socket, 'close'), once(socket, 'pong')]);
-      for (let sent = 0; sent < times; sent += 1) socket.send(message);
+      for (let sentCount = 0; sentCount < times; sentCount += 1) socket.send(message);
       socket.ping();
       await end;
       socket.terminate();

@@ -28,15 +28,17 @@ const outcomes = {
   Ignored: 'notMade',
 } as const;
 
-const recorded = readResult();
-const changed = mutatedFiles().filter((file) => recorded[file]?.sha256 !== sha256Of(file));
-const named = process.argv.slice(2);
-if (named[0] === '--age') {
+const recordedResult = readResult();
+const changedFiles = mutatedFiles().filter(
+  (file) => recordedResult[file]?.sha256 !== sha256Of(file),
+);
+const operands = process.argv.slice(2);
+if (operands[0] === '--age') {
   const all = mutatedFiles().length;
-  print(`mutants of ${all - changed.length} of ${all} files match the present code`);
-  for (const file of changed) print(`changed since its mutants ran: ${file}`);
+  print(`mutants of ${all - changedFiles.length} of ${all} files match the present code`);
+  for (const file of changedFiles) print(`changed since its mutants ran: ${file}`);
 } else {
-  const due = named.length > 0 ? named : changed;
+  const due = operands.length > 0 ? operands : changedFiles;
   if (due.length > 0) await mutate(due);
   process.exitCode = progressOf() ? 0 : 1;
 }

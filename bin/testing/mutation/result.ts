@@ -83,8 +83,8 @@ export function readResult(): MutationResult {
 /** Replaces the rows of these files, and drops the rows of files that no longer exist. */
 export function recordRows(rows: MutationResult): void {
   const all = { ...readResult(), ...rows };
-  const kept = mutatedFiles().flatMap((file) => (all[file] ? [[file, all[file]]] : []));
-  writeFileSync(resultFile, `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`);
+  const presentRows = mutatedFiles().flatMap((file) => (all[file] ? [[file, all[file]]] : []));
+  writeFileSync(resultFile, `${JSON.stringify(Object.fromEntries(presentRows), undefined, 2)}\n`);
 }
 
 /** Returns the score of all files, or of the files for devices or for management. */

@@ -46,7 +46,8 @@ export const adverseConditions: readonly Behaviour[] = [
           const status = at % 2 === 0 ? 'not-running' : 'running';
           return { name: 'Flapping service', level, subject: { ...subject, status }, timestamp };
         });
-        for (let sent = 0; sent < parameters.messagesCount; sent++) await postAlerts(alerts);
+        for (let sentCount = 0; sentCount < parameters.messagesCount; sentCount++)
+          await postAlerts(alerts);
       },
     },
   }),

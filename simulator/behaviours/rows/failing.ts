@@ -87,8 +87,8 @@ export const failing: readonly Behaviour[] = [
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
       async whileDownloading({ parameters, memory, fromByte, sleep }, chunk) {
-        const reached = fromByte + chunk.length > parameters.hangAfterBytes;
-        if (memory.hung === undefined && reached) {
+        const isReached = fromByte + chunk.length > parameters.hangAfterBytes;
+        if (memory.hung === undefined && isReached) {
           memory.hung = 1;
           await sleep(parameters.hangMs);
         }
@@ -142,8 +142,8 @@ export const failing: readonly Behaviour[] = [
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
       async whileDownloading({ parameters, attempt, fromByte, losePower }, chunk) {
-        const reached = fromByte + chunk.length > parameters.crashAfterBytes;
-        return attempt === 1 && reached ? losePower(parameters.offMs) : chunk;
+        const isReached = fromByte + chunk.length > parameters.crashAfterBytes;
+        return attempt === 1 && isReached ? losePower(parameters.offMs) : chunk;
       },
     },
   }),

@@ -99,11 +99,11 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
   const responses = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
   try {
     const late = clock.sleep(CONNECT_MAX_MS, timeLimit.signal).then(() => undefined);
-    const received = await Promise.race([responses, late]);
-    if (received === undefined) {
+    const responsePair = await Promise.race([responses, late]);
+    if (responsePair === undefined) {
       throw setUpProblem(shownUrl, noResponseText(address));
     }
-    const [info, [seconds, microseconds]] = received;
+    const [info, [seconds, microseconds]] = responsePair;
     checkVersion(shownUrl, info);
     const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
     return new RedisConnection(address, clock, nowMs - clock.now());

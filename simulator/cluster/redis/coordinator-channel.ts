@@ -73,8 +73,8 @@ export class CoordinatorChannel {
     const late = clock.sleep(waitMs, signal).then(() => undefined);
     try {
       await this.send(sender, { type: 'request' });
-      const received = await Promise.race([response, late]);
-      return received?.token === token ? received : undefined;
+      const assignment = await Promise.race([response, late]);
+      return assignment?.token === token ? assignment : undefined;
     } finally {
       waitEnd.abort();
       this.#requests.delete(token);

@@ -56,9 +56,9 @@ export async function followRuns(options: FollowOptions, signal: AbortSignal): P
   const follower = new Follower(options);
   const over = new AbortController();
   try {
-    const lost = options.redis.lost(over.signal);
-    await Promise.race([follower.follow(signal), lost]);
-    await Promise.race([follower.finish(), lost]);
+    const loss = options.redis.lost(over.signal);
+    await Promise.race([follower.follow(signal), loss]);
+    await Promise.race([follower.finish(), loss]);
   } finally {
     over.abort();
     await follower.close();
@@ -127,11 +127,11 @@ class Follower {
   async #see(run: string): Promise<void> {
     if (this.#refused.has(run)) return;
     const { client } = this.#options.redis;
-    const signed = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
+    const signedText = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
     // The run has ended and its keys have been removed.
-    if (signed === '') return;
+    if (signedText === '') return;
     const signer = new RunSigner(this.#options.secret, run);
-    const text = signer.open(['info'], signed, INFO_MAX_CHARACTERS);
+    const text = signer.open(['info'], signedText, INFO_MAX_CHARACTERS);
     if (text === undefined) return this.#refuseUnsigned(run);
     const info = v.safeParse(infoShape, text);
     const reason = info.success
@@ -180,7 +180,7 @@ class Follower {
     const { client } = options.redis;
     await client.hset(keys.workers, this.#name, 1);
     await client.expire(keys.workers, FORGOTTEN_AFTER_SECONDS);
-    const joined = new WorkerRun({
+    const workerRun = new WorkerRun({
       ...options,
       keys,
       signer: new RunSigner(secret, run),
@@ -189,8 +189,8 @@ class Follower {
       takeoverAfterMs,
       onBroken: (reason) => this.#unlessRefused(this.#refuse(run, reason), `run ${run}`),
     });
-    this.#runs.set(run, joined);
-    return joined;
+    this.#runs.set(run, workerRun);
+    return workerRun;
   }
 
   async #leave(run: string, left: Promise<void>): Promise<void> {

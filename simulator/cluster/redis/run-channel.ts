@@ -96,14 +96,14 @@ export async function sendOn(
 ): Promise<void> {
   const text = JSON.stringify(message);
   const isLong = text.length >= COMPRESSED_FROM_CHARACTERS;
-  const signed = signer.sign([direction], isLong ? gzipSync(text).toString('base64') : text);
+  const signedText = signer.sign([direction], isLong ? gzipSync(text).toString('base64') : text);
   // The stream of the coordinator is not trimmed: it is short, and workers that join later read it
   // from the start.
-  const added =
+  const addition =
     direction === 'up'
-      ? client.xadd(stream, 'MAXLEN', '~', WAITING_MAX, '*', FIELD, signed)
-      : client.xadd(stream, '*', FIELD, signed);
-  await Promise.all([added, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
+      ? client.xadd(stream, 'MAXLEN', '~', WAITING_MAX, '*', FIELD, signedText)
+      : client.xadd(stream, '*', FIELD, signedText);
+  await Promise.all([addition, client.expire(stream, FORGOTTEN_AFTER_SECONDS)]);
 }
 
 /** Receives the messages of a stream. */
@@ -142,8 +142,8 @@ export async function listenOn<Message>(
 async function nextEntries(client: Redis, stream: string, lastId: string) {
   try {
     const block = ['COUNT', READ_COUNT_MAX, 'BLOCK', READ_BLOCK_MS] as const;
-    const read = await client.xread(...block, 'STREAMS', stream, lastId);
-    return read?.[0]?.[1] ?? [];
+    const streams = await client.xread(...block, 'STREAMS', stream, lastId);
+    return streams?.[0]?.[1] ?? [];
   } catch (error) {
     // The connection has been closed; its owner reports the loss.
     if (!isReply(error)) return undefined;

@@ -96,8 +96,8 @@ export async function runOnWorkers(
   const over = new AbortController();
   const removeListeners = forwardStops(hooks, coordinator);
   try {
-    const lost = run.redis.lost(over.signal);
-    return await Promise.race([coordinator.run(), lost]);
+    const loss = run.redis.lost(over.signal);
+    return await Promise.race([coordinator.run(), loss]);
   } finally {
     over.abort();
     removeListeners();
@@ -265,8 +265,8 @@ class RedisCoordinator {
 
   #lookForWorkers(): void {
     const { shards, workerWaitMs } = this.#run;
-    const begun = this.#coordinator.begunCount;
-    if (begun >= shards) {
+    const begunCount = this.#coordinator.begunCount;
+    if (begunCount >= shards) {
       this.#waitingSinceMs = undefined;
       return;
     }
@@ -274,8 +274,8 @@ class RedisCoordinator {
     this.#waitingSinceMs ??= nowMs;
     const waitedMs = nowMs - this.#waitingSinceMs;
     if (this.#isStopped) this.#giveUpWaiting('the run was stopped before a worker took it');
-    else if (waitedMs >= workerWaitMs) this.#endWithoutWorkers(begun);
-    else if (waitedMs >= this.#shareAfterMs() && begun > 0) this.#share(begun);
+    else if (waitedMs >= workerWaitMs) this.#endWithoutWorkers(begunCount);
+    else if (waitedMs >= this.#shareAfterMs() && begunCount > 0) this.#share(begunCount);
   }
 
   #shareAfterMs(): number {
@@ -301,12 +301,12 @@ class RedisCoordinator {
 
   #endWithoutWorkers(begun: number): void {
     const { redis, shards, workerWaitMs } = this.#run;
-    const refused = [...this.#refusals].join('; ');
+    const refusals = [...this.#refusals].join('; ');
     const sentence =
       `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
       `start more of them with npx fleetbed worker --redis ${redis.displayUrl} ` +
       `--url ${this.#plan.baseUrl}` +
-      (refused === '' ? '' : ` (${refused})`);
+      (refusals === '' ? '' : ` (${refusals})`);
     this.#coordinator.fail(new ClusterError(sentence));
   }
 

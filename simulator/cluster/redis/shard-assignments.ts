@@ -56,13 +56,13 @@ export class ShardAssignments {
 
   /** Handles a message from a worker that runs or requests a shard. */
   onMessage(received: FromWorker): void {
-    const assigned = this.#assigned.get(received.shard);
+    const assignment = this.#assigned.get(received.shard);
     if (received.message.type === 'request') this.#request(received);
     // The shard is assigned to another worker, or the message is a duplicate.
-    else if (assigned?.token !== received.token || received.sequence < assigned.next) return;
-    else if (received.sequence > assigned.next)
+    else if (assignment?.token !== received.token || received.sequence < assignment.next) return;
+    else if (received.sequence > assignment.next)
       this.#options.coordinator.fail(missing(received.worker));
-    else this.#handle(received, assigned);
+    else this.#handle(received, assignment);
   }
 
   /** Ends the assignments of workers that stopped reporting. Call it once all pending messages have been read. */
@@ -104,17 +104,17 @@ export class ShardAssignments {
 
   #lose(shard: number, reason: string): void {
     const { coordinator, send } = this.#options;
-    const assigned = this.#assigned.get(shard);
+    const assignment = this.#assigned.get(shard);
     this.#assigned.delete(shard);
-    if (assigned === undefined || !coordinator.lost(shard, assigned.worker, reason)) return;
+    if (assignment === undefined || !coordinator.lost(shard, assignment.worker, reason)) return;
     const losses = (this.#losses.get(shard) ?? 0) + 1;
     this.#losses.set(shard, losses);
-    const waiting = this.#requesters.get(shard);
+    const requester = this.#requesters.get(shard);
     this.#requesters.delete(shard);
     if (losses > TAKEOVERS_MAX) {
       this.#end(shard);
       coordinator.giveUp(shard, reason);
-    } else if (waiting) this.#give(waiting);
+    } else if (requester) this.#give(requester);
     // The lost worker may still be running; this message makes it stop.
     if (!this.#assigned.has(shard)) send({ type: 'owner', shard, isTakeover: false });
   }

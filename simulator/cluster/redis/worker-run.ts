@@ -129,17 +129,17 @@ export class WorkerRun {
   /** Runs a job. A job that the coordinator did not write fails, and the worker reports it. */
   async #take(job: Job<unknown>): Promise<void> {
     const { signer, needs, workerPlan, name, print } = this.#options;
-    const read = jobIn(job, { signer, needs, workerPlan });
-    if (typeof read === 'string') {
-      const refuses = `refuses the job ${printable(job.id ?? '', 40)}: ${read}`;
+    const content = jobIn(job, { signer, needs, workerPlan });
+    if (typeof content === 'string') {
+      const refuses = `refuses the job ${printable(job.id ?? '', 40)}: ${content}`;
       print(`${name} ${refuses}`);
       await this.#channel.refuse(name, refuses);
       throw new UnrecoverableError(refuses);
     }
     const worker = `${name}/${++this.#begun}`;
-    const sender = { shard: read.shard, worker, token: this.#options.random.uuid() };
+    const sender = { shard: content.shard, worker, token: this.#options.random.uuid() };
     try {
-      await this.#runShard(job.id ?? '', read, sender);
+      await this.#runShard(job.id ?? '', content, sender);
     } finally {
       this.#channel.forget(sender);
     }
@@ -176,10 +176,10 @@ export class WorkerRun {
         onMessage: (message) => {
           lastMessageMs = clock.monotonicMs();
           end ??= endIn(message);
-          const sent = this.#channel.send(sender, this.#sharedTime(message));
+          const sending = this.#channel.send(sender, this.#sharedTime(message));
           // The process has nothing to do after its last message, so it is killed once that message
           // has been sent.
-          if (end) sent.finally(() => process.kill());
+          if (end) sending.finally(() => process.kill());
         },
         onEnd: (how) => {
           watch.cancel();

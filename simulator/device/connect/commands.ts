@@ -167,10 +167,10 @@ function env({ context, out }: CommandRun): void {
 
 function ls(run: CommandRun): void {
   const { files } = run.context;
-  const wanted = run.operands.length === 0 ? ['.'] : run.operands;
-  eachPath({ ...run, operands: wanted }, (path, operand) => {
+  const paths = run.operands.length === 0 ? ['.'] : run.operands;
+  eachPath({ ...run, operands: paths }, (path, operand) => {
     if (!files.stat(path).isFolder) return run.out(listing(run, [[operand, path]]));
-    if (wanted.length > 1) run.out(`${operand}:\n`);
+    if (paths.length > 1) run.out(`${operand}:\n`);
     const names = files.list(path).filter((name) => run.flags.has('a') || !name.startsWith('.'));
     run.out(
       listing(
@@ -239,8 +239,10 @@ function uname({ context, flags, out }: CommandRun): void {
     ['r', '6.6.0-simulated'],
     ['m', 'armv7l'],
   ];
-  const wanted = flags.size === 0 ? new Set('s') : flags;
-  const wantedParts = parts.filter(([letter]) => wanted.has('a') || wanted.has(letter));
+  const wantedLetters = flags.size === 0 ? new Set('s') : flags;
+  const wantedParts = parts.filter(
+    ([letter]) => wantedLetters.has('a') || wantedLetters.has(letter),
+  );
   out(`${wantedParts.map(([, text]) => text).join(' ')}\n`);
 }
 

@@ -136,12 +136,12 @@ export class FileTransfer implements ProtocolHandler {
   }
 
   #receiveAck(message: ConnectMessage): readonly OutgoingMessage[] {
-    const running = this.#running;
-    if (running?.kind !== 'download') throw new TransferError('no file transfer in progress');
+    const transfer = this.#running;
+    if (transfer?.kind !== 'download') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
-    if (offset > running.sent) return this.#abort('ack of an offset that was not sent yet');
-    running.acknowledged = Math.max(running.acknowledged, offset);
-    return this.#sendNext(running);
+    if (offset > transfer.sent) return this.#abort('ack of an offset that was not sent yet');
+    transfer.acknowledged = Math.max(transfer.acknowledged, offset);
+    return this.#sendNext(transfer);
   }
 
   #beginUpload(message: ConnectMessage): readonly OutgoingMessage[] {
@@ -161,18 +161,18 @@ export class FileTransfer implements ProtocolHandler {
   }
 
   #receiveChunk(message: ConnectMessage): readonly OutgoingMessage[] {
-    const running = this.#running;
-    if (running?.kind !== 'upload') throw new TransferError('no file transfer in progress');
+    const transfer = this.#running;
+    if (transfer?.kind !== 'upload') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
-    if (offset !== running.received) return this.#abort('received unexpected chunk offset');
+    if (offset !== transfer.received) return this.#abort('received unexpected chunk offset');
     const { body } = message;
-    if (body === undefined) return this.#commit(running);
-    running.received += body.length;
-    if (running.received > fileLimits.fileMaxBytes) {
+    if (body === undefined) return this.#commit(transfer);
+    transfer.received += body.length;
+    if (transfer.received > fileLimits.fileMaxBytes) {
       return this.#abort(`the file is larger than ${fileLimits.fileMaxBytes} bytes`);
     }
-    const count = running.chunks.push(Buffer.from(body));
-    return count % limits.fileAckEveryChunks === 0 ? [ackOf(running)] : [];
+    const count = transfer.chunks.push(Buffer.from(body));
+    return count % limits.fileAckEveryChunks === 0 ? [ackOf(transfer)] : [];
   }
 
   #commit(upload: UploadInProgress): readonly OutgoingMessage[] {
@@ -194,8 +194,8 @@ export class FileTransfer implements ProtocolHandler {
    * the next transfer, even if they are never acknowledged.
    */
   #checkFree(): void {
-    const running = this.#running;
-    const isFree = running === undefined || (running.kind === 'download' && running.hasEnded);
+    const transfer = this.#running;
+    const isFree = transfer === undefined || (transfer.kind === 'download' && transfer.hasEnded);
     if (!isFree) throw new TransferError('another file transfer is in progress');
   }
 
@@ -218,10 +218,11 @@ function request<Shape extends v.GenericSchema<unknown, { path: string }>>(
   shape: Shape,
   { body }: ConnectMessage,
 ): v.InferOutput<Shape> {
-  const wanted = decodeBody(shape, body);
-  if (wanted.path === '') throw new TransferError('invalid request parameters: path is missing');
-  if (wanted.path.startsWith('/')) return wanted;
-  throw new TransferError(`invalid request parameters: path '${wanted.path}' is not absolute`);
+  const parameters = decodeBody(shape, body);
+  if (parameters.path === '')
+    throw new TransferError('invalid request parameters: path is missing');
+  if (parameters.path.startsWith('/')) return parameters;
+  throw new TransferError(`invalid request parameters: path '${parameters.path}' is not absolute`);
 }
 
 function offsetIn({ typ, props }: ConnectMessage): number {

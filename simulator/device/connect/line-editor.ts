@@ -40,8 +40,8 @@ export class LineEditor {
   /** Processes typed bytes. A character may be split across two calls. */
   type(bytes: Uint8Array): EditorResult[] {
     return [...this.#decoder.write(Buffer.from(bytes))].flatMap((character) => {
-      const typed = this.#typed(character);
-      return typed === undefined ? [] : [typed];
+      const input = this.#typed(character);
+      return input === undefined ? [] : [input];
     });
   }
 

@@ -72,8 +72,8 @@ export class PortForward implements ProtocolHandler {
     if (this.#forwards.has(id)) return `connection '${id}' is already open`;
     if (this.#forwards.size >= portForwardLimits.connectionsMax) return 'too many connections';
     try {
-      const wanted = decodeBody(portForwardShape, message.body);
-      const { remote_host: host, remote_port: port, protocol } = wanted;
+      const target = decodeBody(portForwardShape, message.body);
+      const { remote_host: host, remote_port: port, protocol } = target;
       const location = `dial ${protocol} ${host}:${port}`;
       const hosts = ['localhost', '127.0.0.1', '::1', this.#facts.hostname];
       if (!hosts.includes(host)) return `${location}: no route to host`;

@@ -104,8 +104,11 @@ export class Shells {
     const times = { activeMs: nowMs, pingedMs: nowMs, pongMs: nowMs };
     const shell = { sid, userId, terminal, ...times };
     this.#shells.set(sid, shell);
-    const started = { ...to(shell), typ: 'new', props: { status: messageStatuses.normal } };
-    return [{ ...started, body: Buffer.from('Shell started') }, ...screen(shell, terminal.begin())];
+    const startMessage = { ...to(shell), typ: 'new', props: { status: messageStatuses.normal } };
+    return [
+      { ...startMessage, body: Buffer.from('Shell started') },
+      ...screen(shell, terminal.begin()),
+    ];
   }
 
   #refusal(sid: string, userId: string): string | undefined {

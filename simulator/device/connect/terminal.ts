@@ -44,9 +44,9 @@ export class DeviceShell {
 
   /** Processes typed bytes and returns the resulting output. */
   type(bytes: Uint8Array): Buffer {
-    for (const typed of this.#editor.type(bytes)) {
+    for (const input of this.#editor.type(bytes)) {
       if (this.hasEnded || this.#isOverfull()) break;
-      this.#act(typed);
+      this.#act(input);
     }
     return this.#shown();
   }

@@ -32,13 +32,13 @@ export function Chart({
   useLayoutEffect(() => {
     if (!container.current) return;
     const chartInPage = { chart, marks, startsAt, container: container.current, onRange };
-    const made = new uPlot(
+    const newPlot = new uPlot(
       { ...optionsOf(chartInPage), width: container.current.clientWidth, height: HEIGHT },
       [[...chart.seconds], ...chart.lines.map(({ values }) => [...values])],
       container.current,
     );
-    plot.current = made;
-    return following(made, container.current);
+    plot.current = newPlot;
+    return following(newPlot, container.current);
   }, [chart]);
   useLayoutEffect(() => plot.current?.setScale('x', { min: range.from, max: range.to }), [range]);
   useLayoutEffect(() => {
@@ -62,22 +62,22 @@ export function Chart({
  * Adapts the chart to the width of the page and to its colour scheme. Returns a function that
  * destroys the chart.
  */
-function following(made: uPlot, container: HTMLElement): () => void {
+function following(plot: uPlot, container: HTMLElement): () => void {
   const paper = matchMedia('print');
   const sizes = new ResizeObserver(() => {
     // The printed chart has a fixed width.
-    if (!paper.matches && container.clientWidth !== made.width) {
-      made.setSize({ width: container.clientWidth, height: HEIGHT });
+    if (!paper.matches && container.clientWidth !== plot.width) {
+      plot.setSize({ width: container.clientWidth, height: HEIGHT });
     }
   });
   sizes.observe(container);
   const scheme = matchMedia('(prefers-color-scheme: dark)');
-  const recolour = (): void => made.redraw(false);
+  const recolour = (): void => plot.redraw(false);
   scheme.addEventListener('change', recolour);
   return () => {
     sizes.disconnect();
     scheme.removeEventListener('change', recolour);
-    made.destroy();
+    plot.destroy();
   };
 }
 

@@ -17,10 +17,10 @@ export function RunTimeline({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
   const fullRange: TimeRange = { from: 0, to: Math.max(course.endSeconds, 1) };
   const [range, setRange] = useState(fullRange);
-  const show = (wanted: TimeRange = fullRange): void => setRange(wanted);
+  const show = (newRange: TimeRange = fullRange): void => setRange(newRange);
   useLightPrint();
-  const drawn = charts.filter(({ seconds }) => seconds.length > 0);
-  if (drawn.length === 0) {
+  const drawnCharts = charts.filter(({ seconds }) => seconds.length > 0);
+  if (drawnCharts.length === 0) {
     return (
       <div id="course">
         <Card title="The run over time">
@@ -39,7 +39,7 @@ export function RunTimeline({ course }: { course: ShownCourse }) {
             {startsAt}.
           </p>
           <MarkList marks={marks} />
-          {drawn.map((chart) => (
+          {drawnCharts.map((chart) => (
             <Chart
               key={chart.title}
               chart={chart}
@@ -77,15 +77,15 @@ function RangeChoice({
 }) {
   const ranges = marks.map((mark) => rangeOf(mark, whole));
   const isSame = (one: TimeRange): boolean => one.from === range.from && one.to === range.to;
-  const chosen = isSame(whole) ? 'whole' : String(ranges.findIndex(isSame));
+  const rangeName = isSame(whole) ? 'whole' : String(ranges.findIndex(isSame));
   return (
     <form class="report-row" aria-label="Zoom" onSubmit={(event) => event.preventDefault()}>
       <Choice
         label="Range of the run"
-        value={chosen}
+        value={rangeName}
         choices={[
           ['whole', 'the whole run'],
-          ...(chosen === '-1' ? [['-1', 'a part'] as const] : []),
+          ...(rangeName === '-1' ? [['-1', 'a part'] as const] : []),
           ...marks.map((mark, index) => [String(index), markText(mark)] as const),
         ]}
         onChoose={(value) => onRange(ranges[Number(value)])}

@@ -92,8 +92,8 @@ export function configure(command: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: ClientOptions) => {
-      const { command: started, wait, list, schema, watch, from, setUp } = options;
-      const values = [started, watch, from, setUp].map((value) => value !== undefined);
+      const { command: commandLine, wait, list, schema, watch, from, setUp } = options;
+      const values = [commandLine, watch, from, setUp].map((value) => value !== undefined);
       if ([...values, wait, list, schema].filter(Boolean).length !== 1)
         command.error(
           'give one of --command, --wait, --watch, --set-up, --from, --list and --schema',

@@ -15,11 +15,14 @@ interface SetUpOptions extends ControlAccess {
 
 /** Plans the faults of a scene, or moves the clock. @throws CommandError */
 export async function setUpScene(options: SetUpOptions): Promise<ExitCode> {
-  const { setUp: scene, device: named } = options;
+  const { setUp: scene, device: deviceName } = options;
   const output = createOutput(options.json ?? false);
-  const client = named === undefined ? undefined : await readClient(options, named);
-  if (named !== undefined && client === undefined)
-    throw new CommandError(`${named} has sent no request yet; start it first.`, exitCodes.failed);
+  const client = deviceName === undefined ? undefined : await readClient(options, deviceName);
+  if (deviceName !== undefined && client === undefined)
+    throw new CommandError(
+      `${deviceName} has sent no request yet; start it first.`,
+      exitCodes.failed,
+    );
   const call = callOf(scene, client?.client);
   if (call === undefined) throw new CommandError(notOnRunningServer(scene), exitCodes.usage);
   const isClock = call.operation === 'POST /clock';
@@ -41,6 +44,6 @@ export async function setUpScene(options: SetUpOptions): Promise<ExitCode> {
 }
 
 function notOnRunningServer(scene: string): string {
-  const known = knownNames('scene', scene, scenesOnServer);
-  return `A running server cannot set up the scene "${scene}"; ${known}.`;
+  const knownScenes = knownNames('scene', scene, scenesOnServer);
+  return `A running server cannot set up the scene "${scene}"; ${knownScenes}.`;
 }

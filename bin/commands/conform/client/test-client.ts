@@ -216,9 +216,9 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
     rmSync(folder, { recursive: true });
     const { interval: intervalMs, parallel } = options;
     // The list is that of a client which --command starts; --wait leaves some scenes out.
-    const started = { ...testOptions, command: '' };
+    const startOptions = { ...testOptions, command: '' };
     const schedule = scheduleOf(allScenes, {
-      options: started,
+      options: startOptions,
       intervalMs,
       capabilities: undefined,
     });
@@ -266,8 +266,8 @@ async function readEarlier(file: string): Promise<ClientTestResult> {
     return readClientTestResult(text);
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    const wanted = 'give a file written by conform client --report json=FILE';
-    throw new CommandError(`--compare: ${file} ${problem}; ${wanted}.`, exitCodes.setUp, error);
+    const remedy = 'give a file written by conform client --report json=FILE';
+    throw new CommandError(`--compare: ${file} ${problem}; ${remedy}.`, exitCodes.setUp, error);
   }
 }
 

@@ -49,7 +49,7 @@ export async function watchClients(
   const draw = isTerminal ? createLogUpdate(stream) : undefined;
   const signal = stopSignal();
   const endMs = systemClock.monotonicMs() + (options.time ?? Number.POSITIVE_INFINITY);
-  let printed = '';
+  let printedState = '';
   for (;;) {
     let reading = await readClients(options);
     const isOver = signal.aborted || systemClock.monotonicMs() >= endMs;
@@ -64,10 +64,10 @@ export async function watchClients(
     if (draw) draw(lines.slice(0, (stream.rows ?? ROWS_DEFAULT) - 1).join('\n'));
     if (isOver) draw?.clear();
     // Elsewhere than on a terminal, the duties are printed when one has changed, and at the end.
-    const changed = stateOf(reading);
-    if (!draw && changed !== printed) print(output, reading, lines);
+    const state = stateOf(reading);
+    if (!draw && state !== printedState) print(output, reading, lines);
     else if (draw && isOver) print(output, reading, lines);
-    printed = changed;
+    printedState = state;
     if (isOver) return exitCodeOf(reading);
     await systemClock.sleep(Math.min(PERIOD_MS, endMs - systemClock.monotonicMs()), signal);
   }
@@ -109,9 +109,9 @@ function linesOf({ clients, client, named }: Reading): readonly string[] {
   if (named !== undefined) return [`${printable(named)} has sent no request yet.`];
   if (clients.clients.length === 0)
     return ['No device has sent anything yet. Point a client at the server.'];
-  const lost = clients.dropped === 0 ? [] : [`${clients.dropped} events were lost.`];
-  if (clients.queuedEvents > 0) lost.push(`${clients.queuedEvents} events wait to be judged.`);
-  return [...devicesTable(clients).split('\n'), '', ...dutyLines(clients), ...lost];
+  const lossLines = clients.dropped === 0 ? [] : [`${clients.dropped} events were lost.`];
+  if (clients.queuedEvents > 0) lossLines.push(`${clients.queuedEvents} events wait to be judged.`);
+  return [...devicesTable(clients).split('\n'), '', ...dutyLines(clients), ...lossLines];
 }
 
 function devicesTable({ clients }: Clients): string {
@@ -128,13 +128,13 @@ function devicesTable({ clients }: Clients): string {
 }
 
 function dutyLines({ duties, clients }: Clients): readonly string[] {
-  const broken = duties.filter(({ state }) => state === 'broken');
-  const lines = broken.map(
+  const brokenDuties = duties.filter(({ state }) => state === 'broken');
+  const lines = brokenDuties.map(
     ({ duty, level, counts, sentence }) =>
       `  ${duty} (${level}), by ${counts.broken} of ${clients.length}: ${sentence}`,
   );
   const nextCommand = 'The evidence: npx fleetbed conform client --watch DEVICE';
-  return broken.length === 0 ? ['No duty is broken.'] : ['Broken:', ...lines, nextCommand];
+  return brokenDuties.length === 0 ? ['No duty is broken.'] : ['Broken:', ...lines, nextCommand];
 }
 
 function exitCodeOf({ clients, client, named }: Reading): ExitCode {

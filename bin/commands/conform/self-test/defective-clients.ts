@@ -35,14 +35,14 @@ export function testWithDefectiveClients(
     const isSound = result.killed >= floor * result.altered && result.falseFailures.length === 0;
     return isSound ? exitCodes.pass : exitCodes.failed;
   }
-  const selected = defectiveClients.filter(
+  const selectedClients = defectiveClients.filter(
     ({ duty }) => prefixes.length === 0 || prefixes.some((each) => duty.startsWith(each)),
   );
-  if (selected.length === 0) {
+  if (selectedClients.length === 0) {
     output.line(`No defective client breaks a duty that begins with ${prefixes.join(' or ')}.`);
     return exitCodes.usage;
   }
-  const result = selfTestOfClients(selected);
+  const result = selfTestOfClients(selectedClients);
   output.data(result);
   for (const line of resultLines(result)) output.line(line);
   const isSound = result.rows.every((row) => row.isKilled && row.falseViolations.length === 0);

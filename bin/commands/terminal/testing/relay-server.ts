@@ -44,15 +44,15 @@ export async function startRelay(answering: AnswerMessage, refusal?: string): Pr
   // RFC 6455 forbids a slash in a subprotocol name, and `ws` enforces that.
   upgrades.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: protomsg/msgpack'));
   const requests: IncomingMessage[] = [];
-  const received: ConnectMessage[] = [];
+  const receivedMessages: ConnectMessage[] = [];
   const answer = (websocket: WebSocket): void => {
     websocket.on('message', (data) => {
       const message = decodeConnectMessage(data as Buffer);
-      received.push(message);
-      for (const said of answering(message)) websocket.send(encodeConnectMessage(said));
+      receivedMessages.push(message);
+      for (const reply of answering(message)) websocket.send(encodeConnectMessage(reply));
     });
   };
-  const opened = new Promise<WebSocket>((resolve) => {
+  const openSocket = new Promise<WebSocket>((resolve) => {
     server.http.on('upgrade', (request, socket, head) => {
       requests.push({ ...request, headers: { ...request.headers } } as IncomingMessage);
       if (refusal !== undefined) {
@@ -70,7 +70,13 @@ export async function startRelay(answering: AnswerMessage, refusal?: string): Pr
     for (const socket of upgrades.clients) socket.terminate();
     await server.close();
   };
-  return { baseUrl: server.baseUrl, requests, received: received, opened, close };
+  return {
+    baseUrl: server.baseUrl,
+    requests,
+    received: receivedMessages,
+    opened: openSocket,
+    close,
+  };
 }
 
 /** A screen that keeps its output. Set `room` to false to make `show` ask for a pause. */

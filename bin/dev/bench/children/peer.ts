@@ -61,7 +61,7 @@ function onExpress({ path, status, body }: PeerResponse): Promise<Server> {
 function listening(listener: RequestListener): Promise<Server> {
   const { keepAliveTimeoutMs: keepAliveTimeout } = peerResponse;
   return new Promise((resolve) => {
-    const made = createServer({ keepAliveTimeout }, listener);
-    made.listen(0, '127.0.0.1', () => resolve(made));
+    const server = createServer({ keepAliveTimeout }, listener);
+    server.listen(0, '127.0.0.1', () => resolve(server));
   });
 }

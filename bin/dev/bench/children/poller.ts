@@ -25,13 +25,13 @@ const input = JSON.parse(process.argv[2] ?? '') as SteadyPolls;
 const agent = new Agent({ keepAlive: true });
 await Promise.all(input.headers.map((headers) => poll(systemClock.monotonicMs(), headers)));
 const startedMs = systemClock.monotonicMs();
-const answered: Promise<number>[] = [];
-for (let sent = 0; sent < input.perSecond * input.seconds; sent++) {
-  const dueMs = startedMs + (sent * 1000) / input.perSecond;
+const pollTimes: Promise<number>[] = [];
+for (let sentCount = 0; sentCount < input.perSecond * input.seconds; sentCount++) {
+  const dueMs = startedMs + (sentCount * 1000) / input.perSecond;
   await systemClock.sleep(Math.max(0, dueMs - systemClock.monotonicMs()));
-  answered.push(poll(dueMs, input.headers[sent % input.headers.length] ?? {}));
+  pollTimes.push(poll(dueMs, input.headers[sentCount % input.headers.length] ?? {}));
 }
-const took = (await Promise.all(answered)).sort((one, other) => one - other);
+const took = (await Promise.all(pollTimes)).sort((one, other) => one - other);
 agent.destroy();
 process.stdout.write(`${took[Math.floor(took.length * P99)] ?? 0}\n`);
 

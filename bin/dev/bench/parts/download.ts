@@ -64,13 +64,15 @@ export async function headersOf(agent: Agent, link: string): Promise<string> {
 /** Downloads the whole file. @throws Error when its size differs from `bytes` */
 export async function download(agent: Agent, url: string, bytes: number): Promise<void> {
   const response = await openDownload(agent, url);
-  let received = 0;
+  let receivedBytes = 0;
   response.on('data', (chunk: Buffer) => {
-    received += chunk.length;
+    receivedBytes += chunk.length;
   });
   await once(response, 'end');
-  if (response.statusCode === 200 && received === bytes) return;
-  throw new Error(`the download was answered with ${response.statusCode} with ${received} bytes`);
+  if (response.statusCode === 200 && receivedBytes === bytes) return;
+  throw new Error(
+    `the download was answered with ${response.statusCode} with ${receivedBytes} bytes`,
+  );
 }
 
 function openDownload(agent: Agent, url: string): Promise<IncomingMessage> {

@@ -91,16 +91,16 @@ async function measureFleet(
   const times = ['--poll', `${pollIntervalMs}ms`, '--duration', '10m', '--shards', `${workers}`];
   const works = fleetbed('worker', '--url', url);
   const coordinates = fleetbed('simulate', '--url', url, '--json', ...fleet, ...times);
-  const running = [...Array.from({ length: workers }, () => works), coordinates].map((args) =>
+  const processes = [...Array.from({ length: workers }, () => works), coordinates].map((args) =>
     children.spawnWithStderr('alone', args, environment),
   );
-  const exits = running.map((child) => once(child, 'exit'));
-  for (const { stdout, stderr } of running) {
+  const exits = processes.map((child) => once(child, 'exit'));
+  for (const { stdout, stderr } of processes) {
     stdout.resume();
     stderr.resume();
   }
   try {
-    const gatheredSeconds = await waitForFleet(running.at(-1)?.stderr, devices);
+    const gatheredSeconds = await waitForFleet(processes.at(-1)?.stderr, devices);
     const startMs = systemClock.monotonicMs() - gatheredSeconds * 1000;
     await systemClock.sleep(SETTLE_MS);
     const first = await reading(redis);
@@ -114,7 +114,7 @@ async function measureFleet(
       bytes: (last.bytes - first.bytes) / elapsed,
     };
   } finally {
-    for (const child of running) child.kill('SIGKILL');
+    for (const child of processes) child.kill('SIGKILL');
     await Promise.all(exits);
   }
 }

@@ -17,11 +17,11 @@ export interface BenchExchange {
 /** The device type that every device reports. */
 export const deviceType = 'board';
 /** The artifact that every device has installed. */
-const installed = 'release-1';
+const artifactName = 'release-1';
 const ATTRIBUTES = 20;
 
-const query = new URLSearchParams({ artifact_name: installed, device_type: deviceType });
-const provides = { device_provides: { device_type: deviceType, artifact_name: installed } };
+const query = new URLSearchParams({ artifact_name: artifactName, device_type: deviceType });
+const provides = { device_provides: { device_type: deviceType, artifact_name: artifactName } };
 const attributes = Array.from({ length: ATTRIBUTES }, (_, at) => ({
   name: `attribute-${at}`,
   value: `value ${at}`,

@@ -26,7 +26,7 @@ const polling: PresentFleet = {
   times: { gatherMs: 60_000, settleMs: 20_000, measuredMs: 20_000 },
 };
 /** As many devices with a socket as the guide of the simulator says that one process holds. */
-const connected: PresentFleet = {
+const connectedFleet: PresentFleet = {
   ...polling,
   deviceKind: 'device with its socket',
   connect: true,
@@ -46,7 +46,7 @@ export async function simulatorRows(context: BenchContext): Promise<BenchRow[]> 
   return [
     cost,
     ...heldRows(polling, await measuredHeldFleet(context, polling)),
-    ...heldRows(connected, await measuredHeldFleet(context, connected)),
+    ...heldRows(connectedFleet, await measuredHeldFleet(context, connectedFleet)),
   ];
 }
 

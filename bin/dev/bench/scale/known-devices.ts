@@ -33,14 +33,14 @@ export async function knownDeviceRows({
   await knownDevices(server.ready, count, WARM_UP);
   const observation = await server.endObservation();
   await server.end();
-  const { used, resident } = kilobytesEach(observation, count);
+  const { used: usedKb, resident: residentKb } = kilobytesEach(observation, count);
   return [
     limitRow({
       title: `memory of a known device in the server, one of ${count.toLocaleString('en-US')}`,
       unit: 'KB',
-      subject: once('fleetbed', used),
+      subject: once('fleetbed', usedKb),
       limit: MEMORY_MAX_KB,
-      note: `with its share of the database, measured once; the journal was full before; ${resident.toFixed(1)} KB resident`,
+      note: `with its share of the database, measured once; the journal was full before; ${residentKb.toFixed(1)} KB resident`,
     }),
   ];
 }

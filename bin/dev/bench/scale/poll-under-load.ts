@@ -32,9 +32,9 @@ interface PolledServer {
 
 /** Measures the only row, on the reference server and on `node:http` with one fixed response. */
 export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow[]> {
-  const known = await serverWithDevices(context);
-  const { devices } = known;
-  const target = targetOf(known);
+  const server = await serverWithDevices(context);
+  const { devices } = server;
+  const target = targetOf(server);
   const [device] = devices;
   if (!device) throw new Error('no device is known');
   const response = peerResponseLike(
@@ -69,7 +69,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
       program('node:http', { baseUrl: bareUrl, pid: bare.pid, status: poll.status }),
     ],
   });
-  await Promise.all([bare.end(), known.server.end()]);
+  await Promise.all([bare.end(), server.server.end()]);
   const note = `${POLLS_PER_SECOND} polls/s of ${POLLING} devices with a connection each, inventory and authentication requests over ${CONNECTIONS} more as fast as they are answered; the server is busy for ${Math.round(median(busy) * 100)} % of the time`;
   return [rowOf({ title, unit: 'ms', better: 'lower', goal: GOAL, subject, baseline, note })];
 }

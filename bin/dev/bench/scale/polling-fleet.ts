@@ -40,8 +40,8 @@ const CORE_PERCENT = 100;
 export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[]> {
   const { devices, times } = context.quick ? quickFleet : fleet;
   const countText = countTextOf(devices);
-  const held = heldFleet(devices, times, POLL_INTERVAL_MS);
-  const fleetFigures = await measuredHeldFleet(context, held);
+  const pollingDevices = heldFleet(devices, times, POLL_INTERVAL_MS);
+  const fleetFigures = await measuredHeldFleet(context, pollingDevices);
   const perSecond = fleetFigures.exchanges / (fleetFigures.elapsedMs / 1000);
   const percent = (CORE_PERCENT * fleetFigures.serverCpuMs) / fleetFigures.elapsedMs;
   return [
@@ -53,7 +53,7 @@ export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[
       note: `from ${percent.toFixed(1)} % at ${Math.round(perSecond)} polls/s, measured once`,
     }),
     // With few devices, the fixed memory of the engine would count.
-    ...(context.quick ? [] : heldRows(held, fleetFigures)),
+    ...(context.quick ? [] : heldRows(pollingDevices, fleetFigures)),
   ];
 }
 
@@ -63,13 +63,13 @@ export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[
  */
 export async function largestFleetRows(context: BenchContext): Promise<BenchRow[]> {
   if (context.quick) return [];
-  const held = heldFleet(largestFleet.devices, largestFleet.times, LARGEST_POLL_INTERVAL_MS);
+  const fleet = heldFleet(largestFleet.devices, largestFleet.times, LARGEST_POLL_INTERVAL_MS);
   try {
-    const fleetFigures = await measuredHeldFleet(context, held);
-    return [settledRow(held, true, ''), ...heldRows(held, fleetFigures)];
+    const fleetFigures = await measuredHeldFleet(context, fleet);
+    return [settledRow(fleet, true, ''), ...heldRows(fleet, fleetFigures)];
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return [settledRow(held, false, error.message)];
+    return [settledRow(fleet, false, error.message)];
   }
 }
 

@@ -53,22 +53,22 @@ export async function startFieldDevice(
     inventory: [],
     ...files,
   };
-  const running: RunningProgram[] = [];
+  const programs: RunningProgram[] = [];
   const end = async (): Promise<void> => {
-    for (const program of running) await program.end();
+    for (const program of programs) await program.end();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
     makeDeviceRoot(root, deviceFiles);
     const bus = startProgram(busOf(folder));
-    running.unshift(bus);
+    programs.unshift(bus);
     await bus.waitForOutput(/^unix:path=/m);
   } catch (error) {
     await end();
     throw error;
   }
   const client = startProgram(clientOf(root));
-  running.unshift(client);
+  programs.unshift(client);
   return {
     name,
     root,
@@ -79,7 +79,7 @@ export async function startFieldDevice(
       await client.waitForOutput(/Reauthorization successful/);
       const { start, folder: shells } = connectOf(folder, client.pid);
       const program = startProgram(start);
-      running.unshift(program);
+      programs.unshift(program);
       await program.waitForOutput(/Connection established/);
       return { program, folder: shells };
     },
@@ -90,8 +90,8 @@ export async function startFieldDevice(
 /** Returns the device from the management API after its first authentication request. */
 export function firstContact(server: TestServer, { name, client }: FieldDevice): Promise<Device> {
   return client.until(async () => {
-    const known = await knownDevices(server);
-    return known.find(({ identity_data: data }) => data.mac === name);
+    const devices = await knownDevices(server);
+    return devices.find(({ identity_data: data }) => data.mac === name);
   });
 }
 
@@ -107,9 +107,9 @@ export async function judge(
 
 /** Waits for the first contact, and accepts the device. */
 export async function letIn(server: TestServer, device: FieldDevice): Promise<Device> {
-  const known = await firstContact(server, device);
-  await judge(server, known, 'accepted');
-  return known;
+  const serverDevice = await firstContact(server, device);
+  await judge(server, serverDevice, 'accepted');
+  return serverDevice;
 }
 
 /**
@@ -144,14 +144,14 @@ export function connectOf(folder: string, clientPid: number) {
   const empty = mkdtempSync(join(folder, 'shell-'));
   if (unprivileged) chownSync(empty, unprivileged.uid, unprivileged.gid);
   const settings = join(folder, 'mender-connect.conf');
-  const opened = {
+  const shellSettings = {
     User: unprivileged ? 'nobody' : userInfo().username,
     ShellCommand: '/bin/sh',
     // Without this, the shell would start in the user's home folder.
     ShellArguments: ['-c', `cd '${empty}' && HOME=$PWD exec /bin/sh -i`],
     ReconnectIntervalSeconds: 1,
   };
-  writeFileSync(settings, JSON.stringify(opened));
+  writeFileSync(settings, JSON.stringify(shellSettings));
   const commands = commandFolder(folder, clientPid);
   const { program, environment } = lendProgram(commands, 'mender-connect');
   const bus = { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${join(folder, 'root', busPath)}` };

@@ -69,7 +69,8 @@ export function librariesOf(program: string): string[] {
     encoding: 'utf8',
     env: { ...process.env, ...libraryEnvironment() },
   });
-  const lost = /(\S+) => not found/.exec(stdout)?.[1];
-  if (lost !== undefined) throw new Error(`${program} needs ${lost}, which is not there`);
+  const missingLibrary = /(\S+) => not found/.exec(stdout)?.[1];
+  if (missingLibrary !== undefined)
+    throw new Error(`${program} needs ${missingLibrary}, which is not there`);
   return stdout.match(/\/\S+/g) ?? [];
 }

@@ -22,8 +22,8 @@ export async function rollOut(
   artifactName: string,
   overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<Rollout> {
-  const asked = { artifact_name: artifactName, ...overrides };
-  return { ...client, deployment: await deploy(client.server, [client.storedDevice], asked) };
+  const request = { artifact_name: artifactName, ...overrides };
+  return { ...client, deployment: await deploy(client.server, [client.storedDevice], request) };
 }
 
 /**

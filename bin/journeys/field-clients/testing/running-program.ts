@@ -56,9 +56,9 @@ export function startProgram(start: ProgramStart): RunningProgram {
     waitForOutput: (pattern) => output.until(async () => pattern.exec(output.text) ?? undefined),
     until: (look) => output.until(look),
     end: async () => {
-      const ended = output.ended ? undefined : once(child, 'close');
+      const close = output.ended ? undefined : once(child, 'close');
       child.kill();
-      await ended;
+      await close;
     },
   };
 }

@@ -61,8 +61,8 @@ export class Terminal {
     for (let shells = 0; shells < SHELLS_MAX; shells += 1) {
       this.output = '';
       const props = { terminal_width: 80, terminal_height: 24 };
-      const started = await this.ask({ proto: shell, typ: 'new', props });
-      if (started.props?.status !== 1) throw new Error(`no shell: ${textOf(started)}`);
+      const reply = await this.ask({ proto: shell, typ: 'new', props });
+      if (reply.props?.status !== 1) throw new Error(`no shell: ${textOf(reply)}`);
       if (await this.#until(() => prompt.test(this.output), PROMPT_MAX_MS)) return;
       await this.ask({ proto: shell, typ: 'stop' });
     }
@@ -82,9 +82,9 @@ export class Terminal {
 
   /** Disconnects without notifying the device. */
   async close(): Promise<void> {
-    const closed = once(this.#socket, 'close');
+    const close = once(this.#socket, 'close');
     this.#socket.close();
-    await closed;
+    await close;
   }
 
   /**
@@ -92,9 +92,9 @@ export class Terminal {
    * socket closes.
    */
   async #until(isThere: () => boolean, withinMs: number): Promise<boolean> {
-    const waiting = new AbortController();
-    const { signal } = waiting;
-    const giveUp = (): void => waiting.abort();
+    const waitEnd = new AbortController();
+    const { signal } = waitEnd;
+    const giveUp = (): void => waitEnd.abort();
     const deadline = systemClock.after(withinMs, giveUp);
     this.#socket.on('close', giveUp);
     try {
@@ -110,13 +110,13 @@ export class Terminal {
 /** Resolves with the next message, or when the signal aborts. */
 function nextMessage(socket: WebSocket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const done = (): void => {
-      socket.off('message', done);
-      signal.removeEventListener('abort', done);
+    const finish = (): void => {
+      socket.off('message', finish);
+      signal.removeEventListener('abort', finish);
       resolve();
     };
-    socket.on('message', done);
-    signal.addEventListener('abort', done);
+    socket.on('message', finish);
+    signal.addEventListener('abort', finish);
   });
 }
 
