@@ -33,7 +33,7 @@ export function clientReader(): ClientReader {
     forget: (client) => judge.forget(client),
     clients: function* () {
       for (const name of judge.clients) {
-        const { exchanges = 0, dropped = 0 } = judge.seen(name) ?? {};
+        const { exchanges = 0, dropped = 0 } = judge.exchangeCounts(name) ?? {};
         yield { client: name, exchanges, dropped, states: judge.states(name) };
       }
     },

@@ -9,6 +9,8 @@ import {
   attributesShape,
   deviceConfigurationShape,
 } from '../../fixtures/contract/resources.ts';
+import { allowedNames, allowedTexts } from '../context/configuration-pairs.ts';
+import { malformedIds } from '../context/malformed-ids.ts';
 import {
   bodyKinds,
   expectationOf,
@@ -16,14 +18,8 @@ import {
   type InputTable,
   inputsOf,
 } from '../suite/input-table.ts';
-import { malformedIds } from './artifacts/artifacts.ts';
 import { authRequestInputs, textualRequest } from './authentication/auth-request-fields.ts';
-import {
-  allowedNames,
-  allowedTexts,
-  goodPairs,
-  pairInputs,
-} from './configuration/configuration.ts';
+import { goodPairs, pairInputs } from './configuration/configuration.ts';
 import { goodLog, logInputs } from './deployments/deployment-log-inputs.ts';
 import { goodReport, reportInputs } from './deployments/deployment-status.ts';
 import {

@@ -39,36 +39,34 @@ const dutyChecks = duties.flatMap((duty): readonly DutyCheck[] => {
   const { operations, applies, violation = () => undefined } = duty;
   return applies ? [{ duty, applies, violation, ...(operations && { operations }) }] : [];
 });
-const checks = new Map<string, readonly DutyCheck[]>();
+const checksByOperation = new Map<string, readonly DutyCheck[]>();
 
 /** Returns the duties that look at the exchanges of an operation. */
 function checksOf(operation: string): readonly DutyCheck[] {
-  const known = checks.get(operation);
-  if (known) return known;
-  const found = dutyChecks.filter(({ operations }) => operations?.includes(operation) ?? true);
-  checks.set(operation, found);
-  return found;
+  const cached = checksByOperation.get(operation);
+  if (cached) return cached;
+  const checks = dutyChecks.filter(({ operations }) => operations?.includes(operation) ?? true);
+  checksByOperation.set(operation, checks);
+  return checks;
 }
 
 /** Called for each violation as it is found. */
-export type FoundViolation = (duty: Duty, violation: DutyViolation) => void;
+export type OnViolation = (duty: Duty, violation: DutyViolation) => void;
 
 /** Judges the events of many devices. */
 export class ClientJudge {
   readonly #clients = new Map<string, JudgedClient>();
   readonly #fleet = new FleetHistory();
-  readonly #found: FoundViolation;
+  readonly #onViolation: OnViolation;
   readonly #intervalMs: number | undefined;
   #exchanges = 0;
-  /** True if the exchange that is being judged broke a duty. */
-  #isBroken = false;
 
   /**
-   * @param found called for each violation
+   * @param onViolation called for each violation
    * @param intervalMs poll interval of the clients, for those that have not polled often enough
    */
-  constructor(found: FoundViolation = () => undefined, intervalMs?: number) {
-    this.#found = found;
+  constructor(onViolation: OnViolation = () => undefined, intervalMs?: number) {
+    this.#onViolation = onViolation;
     this.#intervalMs = intervalMs;
   }
 
@@ -90,7 +88,7 @@ export class ClientJudge {
    */
   repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
     const client = this.#clients.get(name);
-    if (!client?.unchanged || client.history.breaksPollLimit(times)) return false;
+    if (!client?.lastIdlePoll || client.history.breaksPollLimit(times)) return false;
     client.exchanges += 1;
     this.#exchanges += 1;
     client.history.recordRepeatedPoll(times);
@@ -116,14 +114,14 @@ export class ClientJudge {
   }
 
   /** Returns the state of each duty of a device, in the order of the list of duties. */
-  states(client: string): readonly DutyState[] {
-    const found = this.#clients.get(client);
-    return found ? duties.map((duty) => stateOf(duty, found)) : [];
+  states(name: string): readonly DutyState[] {
+    const client = this.#clients.get(name);
+    return client ? duties.map((duty) => stateOf(duty, client)) : [];
   }
 
   /** Returns how much of a device was seen; undefined if no event named it. */
-  seen(client: string): Pick<ClientVerdict, 'exchanges' | 'dropped'> | undefined {
-    return this.#clients.get(client);
+  exchangeCounts(name: string): Pick<ClientVerdict, 'exchanges' | 'dropped'> | undefined {
+    return this.#clients.get(name);
   }
 
   /** Returns what is known about every device, in the order in which they were last seen. */
@@ -132,9 +130,9 @@ export class ClientJudge {
   }
 
   /** Returns what is known about a device; undefined if no event named it. */
-  verdict(client: string): ClientVerdict | undefined {
-    const found = this.#clients.get(client);
-    return found && verdictOf(client, found);
+  verdict(name: string): ClientVerdict | undefined {
+    const client = this.#clients.get(name);
+    return client && verdictOf(name, client);
   }
 
   /**
@@ -147,9 +145,9 @@ export class ClientJudge {
   }
 
   #judgeExchange(event: ClientExchange): void {
-    const known = this.#clients.get(event.client);
-    const isUnchanged = known !== undefined && isRepeat(known, event);
-    const row = isUnchanged ? undefined : rowOf(event, known?.history);
+    const earlierClient = this.#clients.get(event.client);
+    const isUnchanged = earlierClient !== undefined && isRepeat(earlierClient, event);
+    const row = isUnchanged ? undefined : rowOf(event, earlierClient?.history);
     if (row === undefined && !isUnchanged) return;
     const client = this.#clientOf(event.client);
     client.exchanges += 1;
@@ -160,13 +158,13 @@ export class ClientJudge {
     }
     const exchange = judgedExchange(row, event);
     const history: DutyHistory = { client: client.history, fleet: this.#fleet, event };
-    this.#isBroken = false;
+    let breaksDuty = false;
     const location = { journalEntry: event.sequence, operation: row.id, atMs: event.endedMs };
     for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, history)) {
-      this.#decide(client, check.duty, violation, location);
+      if (this.#decide(client, check.duty, violation, location)) breaksDuty = true;
     }
     for (const [duty, sequence] of sequences) {
-      this.#advance(client, duty, sequence, exchange, history);
+      if (this.#advance(client, duty, sequence, exchange, history)) breaksDuty = true;
     }
     client.history.record(exchange, event);
     const isIdle = event.status === 204 && isPollOperation(row) && hasReceivedResponse(event);
@@ -174,18 +172,20 @@ export class ClientJudge {
     if (!isIdle) client.busyMs = event.endedMs;
     // Shortly after another exchange a poll is exempt from what it breaks later.
     const isSettled = !isInFlight(event, client.busyMs) && due.size === 0;
-    const isRepeatable = isIdle && isSettled && !authentication.usesFormerToken && !this.#isBroken;
-    client.unchanged = isRepeatable ? event : undefined;
+    const isRepeatable = isIdle && isSettled && !authentication.usesFormerToken && !breaksDuty;
+    client.lastIdlePoll = isRepeatable ? event : undefined;
   }
 
+  /** Judges what an exchange shows of a sequence; returns true if it breaks the duty. */
   #advance(
     client: JudgedClient,
     duty: Duty,
     sequence: Sequence,
     exchange: JudgedExchange,
     history: DutyHistory,
-  ): void {
+  ): boolean {
     const { event } = history;
+    let isBroken = false;
     const due = client.history.due.get(duty.id);
     const matches = (matcher: EventMatcher | undefined): boolean =>
       matcher?.exchange?.(exchange, history) ?? false;
@@ -200,17 +200,18 @@ export class ClientJudge {
         contradicts: due.sequence,
       };
       const violation = sequence.brokenBy?.(exchange, history, due);
-      this.#endDue(client, duty, violation ?? reactionIn(sequence, matches), location);
+      isBroken = this.#endDue(client, duty, violation ?? reactionIn(sequence, matches), location);
     }
     if (!client.history.due.has(duty.id) && matches(sequence.dueAfter)) {
       client.history.due.keep(duty.id, newDue(event.sequence, event.endedMs));
     }
+    return isBroken;
   }
 
   #judgeSocketEvent(event: ClientSocketEvent): void {
     const client = this.#clientOf(event.client);
     const history = { client: client.history, fleet: this.#fleet };
-    client.unchanged = undefined;
+    client.lastIdlePoll = undefined;
     const location = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
     const happened = (matcher: EventMatcher | undefined): boolean =>
       matcher?.socket?.(event, history) ?? false;
@@ -233,7 +234,7 @@ export class ClientJudge {
     const all = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
     const concerned = all.filter(({ history }) => isConcerned(serverEvent, history));
     for (const client of concerned) {
-      client.unchanged = undefined;
+      client.lastIdlePoll = undefined;
       if (event === 'events-dropped') {
         client.dropped += count;
         client.history = client.history.afterGap();
@@ -277,42 +278,45 @@ export class ClientJudge {
     }
   }
 
-  /** Ends what was due of a duty, by its reaction; without one, it stays due. */
+  /**
+   * Ends what was due of a duty, by its reaction; without one, it stays due.
+   * @returns whether the reaction breaks the duty
+   */
   #endDue(
     client: JudgedClient,
     duty: Duty,
     reaction: Reaction | undefined,
     location: Omit<DutyViolation, 'message'>,
-  ): void {
-    if (reaction === undefined) return;
+  ): boolean {
+    if (reaction === undefined) return false;
     client.history.due.delete(duty.id);
-    if (reaction === 'cancelled') return;
-    this.#decide(client, duty, reaction === 'met' ? undefined : reaction, location);
+    if (reaction === 'cancelled') return false;
+    return this.#decide(client, duty, reaction === 'met' ? undefined : reaction, location);
   }
 
+  /** Counts a decision on a duty, with its violation; returns true if there is one. */
   #decide(
     { counts }: JudgedClient,
     duty: Duty,
     violation: Violation | undefined,
     location: Omit<DutyViolation, 'message'>,
-  ): void {
+  ): boolean {
     const dutyCounts = counts.get(duty.id) ?? { judged: 0, violationCount: 0, violations: [] };
     counts.set(duty.id, dutyCounts);
     dutyCounts.judged += 1;
-    if (violation === undefined) return;
+    if (violation === undefined) return false;
     const { part, expected, actual } = violation;
     const dutyViolation = { ...location, message: `${part} must ${expected}, not ${actual}` };
-    this.#isBroken = true;
     dutyCounts.violationCount += 1;
     if (dutyCounts.violations.length < VIOLATIONS_MAX) dutyCounts.violations.push(dutyViolation);
-    this.#found(duty, dutyViolation);
+    this.#onViolation(duty, dutyViolation);
+    return true;
   }
 
   #clientOf(name: string): JudgedClient {
-    const found = this.#clients.get(name);
     // Exchanges of unknown devices have nothing in common.
     if (name === '') return newClient();
-    const client = found ?? newClient(this.#intervalMs);
+    const client = this.#clients.get(name) ?? newClient(this.#intervalMs);
     this.#clients.delete(name);
     this.#clients.set(name, client);
     const [oldest] = this.#clients.keys();

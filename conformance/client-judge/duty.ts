@@ -58,7 +58,7 @@ export interface Sequence {
 
 /**
  * One duty. Like every passive check it does not apply to an exchange that it cannot decide without
- * doubt, and its violation reads "`where` must `must`, not `actual`". A duty that has neither check
+ * doubt, and its violation reads "`part` must `expected`, not `actual`". A duty that has neither check
  * nor sequence is observed, or only the device could show it.
  */
 export interface Duty
@@ -95,7 +95,7 @@ export interface Duty
 }
 
 /** A duty that an exchange breaks. */
-export interface LintFinding {
+export interface DutyFinding {
   readonly duty: string;
   readonly level: DutyLevel;
   readonly sentence: string;

@@ -30,14 +30,21 @@ export interface JudgedClient {
   exchanges: number;
   dropped: number;
   /** The last exchange if a repeat of it shows nothing new. */
-  unchanged: ClientExchange | undefined;
+  lastIdlePoll: ClientExchange | undefined;
   /** When the last exchange ended that was no idle poll. */
   busyMs: number;
 }
 
 export function newClient(intervalMs?: number): JudgedClient {
   const history = new ClientHistory(intervalMs);
-  return { history, counts: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
+  return {
+    history,
+    counts: new Map(),
+    exchanges: 0,
+    dropped: 0,
+    lastIdlePoll: undefined,
+    busyMs: 0,
+  };
 }
 
 export function verdictOf(name: string, client: JudgedClient): ClientVerdict {

@@ -7,15 +7,15 @@ import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts'
 import { exchangeIn } from '../recordings/journal.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 import { ClientJudge } from './client-judge.ts';
-import type { LintFinding } from './duty.ts';
+import type { DutyFinding } from './duty.ts';
 import { digestOf } from './exchange-facts.ts';
 import { clientExchangeOf } from './recorded-clients.ts';
 
-export type { LintFinding } from './duty.ts';
+export type { DutyFinding as LintFinding } from './duty.ts';
 
 /** Judges the entries of a journal of any length. */
 export class Lint {
-  #findings: LintFinding[] = [];
+  #findings: DutyFinding[] = [];
   readonly #judge = new ClientJudge((duty, { journalEntry, operation, message }) => {
     const { id, level, sentence, source, remedy } = duty;
     this.#findings.push({
@@ -40,7 +40,7 @@ export class Lint {
    * in the order of the entries.
    * @throws RecordingError if the entry is not one of a journal
    */
-  judge(entry: unknown): readonly LintFinding[] {
+  judge(entry: unknown): readonly DutyFinding[] {
     this.#findings = [];
     const { sequence, device } = membersOf(entry);
     const { id, identity } = membersOf(device);

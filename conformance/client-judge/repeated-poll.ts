@@ -5,24 +5,24 @@ import type { ClientHistory } from './client-history.ts';
 /** A device with its last exchange, if a repeat of it shows nothing new. */
 interface LastPoll {
   readonly history: ClientHistory;
-  readonly unchanged: ClientExchange | undefined;
+  readonly lastIdlePoll: ClientExchange | undefined;
 }
 
 /**
  * Returns true if a poll repeats the last one with the same response, and breaks no duty by that.
  */
 export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
-  const { unchanged } = client;
+  const { lastIdlePoll } = client;
   return (
-    unchanged !== undefined &&
+    lastIdlePoll !== undefined &&
     event.status === 204 &&
-    event.method === unchanged.method &&
-    event.url === unchanged.url &&
+    event.method === lastIdlePoll.method &&
+    event.url === lastIdlePoll.url &&
     !client.history.breaksPollLimit(event) &&
     event.isDelivered &&
     event.faultsAndVariations.length === 0 &&
-    isEqual(event.requestBody, unchanged.requestBody) &&
-    isEqualList(event.requestHeaders, unchanged.requestHeaders)
+    isEqual(event.requestBody, lastIdlePoll.requestBody) &&
+    isEqualList(event.requestHeaders, lastIdlePoll.requestHeaders)
   );
 }
 

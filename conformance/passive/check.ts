@@ -5,7 +5,7 @@ import type { DeviceHistory } from './device-history.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
 import type { RunHistory } from './run-history.ts';
 
-/** A violation of a check. It reads as a sentence: `where` must `must`, not `actual`. */
+/** A violation of a check. It reads as a sentence: `part` must `expected`, not `actual`. */
 export interface Violation {
   /** The part of the exchange that is wrong, such as `200 body: /timezone`. */
   readonly part: string;

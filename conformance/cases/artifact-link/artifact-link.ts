@@ -2,6 +2,7 @@
 import { valueText } from '../../../fixtures/base/value-text.ts';
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { askedLink, linkedFile, linkedSample } from '../../context/followed-link.ts';
+import { malformedIds } from '../../context/malformed-ids.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
 import { deviceAndArtifact } from '../../context/start-states.ts';
 import { defineScenario } from '../../suite/case.ts';
@@ -18,7 +19,6 @@ import {
   responseSummary,
 } from '../../target/expectations.ts';
 import { isMap } from '../../target/json-members.ts';
-import { malformedIds } from '../artifacts/artifacts.ts';
 
 const requestedLinkCases = defineScenario({
   area: 'artifact-link',
@@ -122,7 +122,7 @@ const reportedLinkCases = defineScenario({
     },
     {
       id: 'link-lifetime',
-      title: 'How long the link is valid.',
+      title: 'How long a link to an artifact is valid.',
       requirements: ['link.lifetime'],
       observe: async ({ link: { expire }, givenMs }) =>
         observationOf(

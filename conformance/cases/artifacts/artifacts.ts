@@ -1,5 +1,6 @@
 /** Cases: how a device looks up artifacts. Spec: Device deployments v1, "GET /artifacts" */
 import { largeRelease } from '../../context/large-release.ts';
+import { malformedIds } from '../../context/malformed-ids.ts';
 import { boardType, nearTypes } from '../../context/sample-artifacts.ts';
 import { deviceAndArtifact, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -22,14 +23,6 @@ import type { HttpResponse } from '../../target/response.ts';
 const READINGS = 3;
 
 const LISTED_MAX = 100;
-
-/** IDs that no artifact can have, because they are not UUIDs. */
-export const malformedIds = {
-  'a word': 'no-such-form',
-  'a number': '7',
-  'a UUID that is too short': '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b1',
-  'a UUID with a letter beyond f': '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b1g',
-};
 
 /** Lists the artifacts of a release for a device type, as a device. */
 function list(device: SuiteDevice, release: string, deviceType: string): Promise<HttpResponse> {

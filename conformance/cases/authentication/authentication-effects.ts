@@ -5,7 +5,6 @@
 import { requireRefusal } from '../../context/granted.ts';
 import {
   acceptedDevice,
-  factoryProvides,
   pendingDevice,
   preauthorizedDevice,
   requireResponse,
@@ -14,6 +13,7 @@ import {
 import type { AuthenticationChanges, SuiteDevice } from '../../context/suite-device.ts';
 import type { ManagedDevice } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
+import { authenticateByNewKey, expectTokenWorks } from '../../context/token-use.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
   describeValue,
@@ -27,7 +27,6 @@ import {
   responseSummary,
   sorted,
 } from '../../target/expectations.ts';
-import type { HttpResponse } from '../../target/response.ts';
 
 const toFirstContact = {
   operation: 'post-auth-request',
@@ -76,23 +75,6 @@ function decisionsOf({ status, auth_sets }: ManagedDevice): unknown {
 
 async function decisions(device: SuiteDevice, context: TestContext): Promise<unknown> {
   return decisionsOf(expectPresent('the device', await context.admin.device(device.id)));
-}
-
-/** Authenticates with a new key of the device. */
-export async function authenticateByNewKey(
-  device: SuiteDevice,
-  context: TestContext,
-): Promise<HttpResponse> {
-  const signedBy = await context.newKey();
-  return device.authenticate({ members: { pubkey: signedBy.publicKeyPem }, signedBy });
-}
-
-export async function expectTokenWorks(context: TestContext, token: string): Promise<void> {
-  const query = factoryProvides;
-  const response = await context.caller(token).call('get-next-deployment', { query });
-  if (response.status >= 200 && response.status < 300) return;
-  const expected = 'a response to a request with the token';
-  throw new ExpectationFailure(expected, responseSummary(response), ['auth.accepted-gets-token']);
 }
 
 const contacts = defineScenario<SuiteDevice>({

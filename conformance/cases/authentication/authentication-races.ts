@@ -11,6 +11,7 @@ import {
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
+import { authenticateByNewKey, expectTokenWorks } from '../../context/token-use.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
   anySuccess,
@@ -24,7 +25,6 @@ import {
 } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
 import { TransportFailure } from '../../target/transport-failure.ts';
-import { authenticateByNewKey, expectTokenWorks } from './authentication-effects.ts';
 
 /** Concurrent first contacts of one identity. */
 const CONTACTS = 50;

@@ -5,6 +5,7 @@
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { configurationOffer } from '../../context/configuration-offer.ts';
+import { allowedNames, allowedTexts, readPairs } from '../../context/configuration-pairs.ts';
 import { acceptedDevice } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario } from '../../suite/case.ts';
@@ -17,7 +18,6 @@ import {
   NotObservable,
   sorted,
 } from '../../target/expectations.ts';
-import { allowedNames, allowedTexts, readPairs } from './configuration.ts';
 
 type Pairs = Readonly<Record<string, string>>;
 
@@ -99,7 +99,8 @@ const together = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'pairs-of-every-form-change-together',
-      title: 'One request sets, changes and removes pairs of every form, each as it says.',
+      title:
+        'One request sets, changes and removes pairs at once, with names and values of every form.',
       requirements: ['configuration.update', 'configuration.empty-removes', ...pairRequirements],
       run: async (device) => {
         let before: Pairs = {};

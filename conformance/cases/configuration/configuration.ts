@@ -2,7 +2,8 @@
  * Cases: the configuration store of a device.
  * Spec: Device configuration; DeviceAPIConfiguration
  */
-import { acceptedDevice, requireResponse, twoDevices } from '../../context/start-states.ts';
+import { allowedNames, allowedTexts, readPairs } from '../../context/configuration-pairs.ts';
+import { acceptedDevice, twoDevices } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
@@ -23,7 +24,7 @@ import {
   observedResponse,
   responseSummary,
 } from '../../target/expectations.ts';
-import { isMap, type Members } from '../../target/json-members.ts';
+import { isMap } from '../../target/json-members.ts';
 import type { HttpResponse } from '../../target/response.ts';
 
 /** Pairs that are set together. */
@@ -55,46 +56,11 @@ export const pairInputs: InputTable = {
   },
 };
 
-/** Names that the contract does not forbid. */
-export const allowedNames = [
-  'a name with spaces',
-  'dots.and.more',
-  '$dollar',
-  'sla/sh',
-  'ключ 鍵 🗝',
-  'UPPER',
-  'quote"and\\back',
-  '0',
-  '__proto__',
-  'constructor',
-];
-
-/** Texts that a configuration value may be, such as JSON, line breaks and 1,000 characters. */
-export const allowedTexts = [
-  '0',
-  'false',
-  'null',
-  ' ',
-  'two\nlines',
-  'æ 日本 🗝',
-  '{"json":[1]}',
-  'a'.repeat(1000),
-];
-
 /** Longer than any known server accepts. */
 const LONG = 100_000;
 
 function write(device: SuiteDevice, body: unknown): Promise<HttpResponse> {
   return device.call('put-configuration', { body });
-}
-
-/** Returns the pairs that the device reads; the cases of reading check the response itself. */
-export async function readPairs(device: SuiteDevice): Promise<Members> {
-  const response = await device.call('get-configuration');
-  requireResponse('get-configuration', response, 200);
-  const pairs = expectJson(response);
-  if (!isMap(pairs)) throw new NotObservable(`the store was read as ${describeValue(pairs)}`);
-  return pairs;
 }
 
 /** Writes each pair in a separate request, and asserts that the device reads it back. */

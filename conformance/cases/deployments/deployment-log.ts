@@ -5,6 +5,7 @@ import {
   sharedDeployment,
   shownStatus,
 } from '../../context/deployment-life.ts';
+import { statusColumns } from '../../context/device-statuses.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -27,7 +28,6 @@ import {
 } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
 import { goodLog, goodMessage, logInputs } from './deployment-log-inputs.ts';
-import { statusColumns } from './deployment-states.ts';
 
 /** The times of messages of a device whose clock is set back while it writes its log. */
 const backwards = [

@@ -9,6 +9,8 @@ import {
   shownDeviceDeployment,
   shownStatus,
 } from '../../context/deployment-life.ts';
+import { abortableStates, endedStates, statusColumns } from '../../context/device-statuses.ts';
+import { expectNoOffer } from '../../context/expect-no-offer.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -24,35 +26,8 @@ import {
   observationOf,
   responseSummary,
 } from '../../target/expectations.ts';
-import { expectNoOffer } from './next-deployment.ts';
 
-/** The columns of the table, in the order in which a device with all pauses passes through them. */
-export const statusColumns = [
-  'downloading',
-  'pause_before_installing',
-  'installing',
-  'pause_before_rebooting',
-  'rebooting',
-  'pause_before_committing',
-  'success',
-  'failure',
-  'already-installed',
-] as const;
 type StatusColumn = (typeof statusColumns)[number];
-
-/** States in which a device has not reported an end, so that an abort takes effect. */
-export const abortableStates = [
-  'offered',
-  'downloading',
-  'pause_before_installing',
-  'installing',
-  'pause_before_rebooting',
-  'rebooting',
-  'pause_before_committing',
-] as const;
-
-/** States in which the device has finished the deployment. */
-export const endedStates = ['success', 'failure', 'already-installed'] as const;
 
 type ReportedState = (typeof abortableStates)[number] | (typeof endedStates)[number];
 

@@ -6,14 +6,10 @@ import {
   finalStatuses,
   reportableStatuses,
 } from '../../../fixtures/contract/vocabulary.ts';
+import { abortableStates, endedStates, statusColumns } from '../../context/device-statuses.ts';
 import { inputsOf } from '../../suite/input-table.ts';
 import { instructionFields } from '../../suite/instruction-fields.ts';
-import {
-  abortableStates,
-  deploymentStateCases,
-  endedStates,
-  statusColumns,
-} from './deployment-states.ts';
+import { deploymentStateCases } from './deployment-states.ts';
 import { goodReport, reportInputs } from './deployment-status.ts';
 
 describe('the inputs for status reports that must be refused', () => {

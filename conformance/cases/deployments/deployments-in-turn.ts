@@ -11,6 +11,7 @@ import {
   sharedDeployment,
   shownDeviceDeployment,
 } from '../../context/deployment-life.ts';
+import { statusColumns } from '../../context/device-statuses.ts';
 import { offersAny } from '../../context/instructions.ts';
 import {
   acceptedDevice,
@@ -31,7 +32,6 @@ import {
   NotObservable,
   responseSummary,
 } from '../../target/expectations.ts';
-import { statusColumns } from './deployment-states.ts';
 
 /** A device that has finished one deployment and has been offered the next. */
 interface DeploymentsInTurn {

@@ -1,4 +1,5 @@
 /** Cases: which deployment a device is offered. Spec: Device deployments v1, v2 */
+import { expectNoOffer } from '../../context/expect-no-offer.ts';
 import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { sampleArtifacts } from '../../context/sample-artifacts.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../context/start-states.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { expectStatus, observationOf } from '../../target/expectations.ts';
-import { expectNoOffer } from './next-deployment.ts';
 
 const [neededChecksum] = sampleArtifacts.dependent.depends['rootfs-image.checksum'];
 

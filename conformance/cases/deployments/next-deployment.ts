@@ -1,6 +1,7 @@
 /** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
 import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
-import { offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
+import { expectNoOffer } from '../../context/expect-no-offer.ts';
+import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import { nearTypes } from '../../context/sample-artifacts.ts';
 import {
@@ -19,24 +20,12 @@ import { defineScenario, type JudgingCase, type ObservingCase } from '../../suit
 import {
   expectStatus,
   expectThat,
-  NotObservable,
   observedResponse,
   responseSummary,
 } from '../../target/expectations.ts';
-import type { HttpResponse } from '../../target/response.ts';
 
 /** Provides that no deployment matches. */
 const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
-
-/**
- * Asserts that the response offers no deployment, whatever else it contains. Throws NotObservable
- * on a server error, since a failing server has not decided to offer nothing.
- */
-export function expectNoOffer(response: HttpResponse): void {
-  if (response.status >= 500)
-    throw new NotObservable(`the request was answered with ${responseSummary(response)}`);
-  expectThat(!offersAny(response), 'no deployment', responseSummary(response));
-}
 
 function idleCases(variant: PollVariant): JudgingCase<SuiteDevice>[] {
   const { operation, slug, label, pendingIs200, needs, poll } = variant;

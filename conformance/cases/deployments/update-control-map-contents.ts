@@ -4,6 +4,7 @@
  */
 import type { GivenControlMap } from '../../../fixtures/contract/resources.ts';
 import { arrangeReports } from '../../context/deployment-life.ts';
+import { abortableStates } from '../../context/device-statuses.ts';
 import { fieldIn, isObject, requireInstructions, textIn } from '../../context/instructions.ts';
 import { acceptedDevice, factoryProvides, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -17,7 +18,6 @@ import {
   responseSummary,
 } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
-import { abortableStates } from './deployment-states.ts';
 
 /** Maps that differ in priority, in their states and in the actions of these. */
 const maps: readonly GivenControlMap[] = [

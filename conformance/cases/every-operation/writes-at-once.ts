@@ -2,13 +2,13 @@
  * Cases: requests that write at the same time have the effect of some order of them: nothing is
  * lost, mixed or given to another device. Spec: What the service does
  */
+import { readPairs } from '../../context/configuration-pairs.ts';
 import { acceptedDevice } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { type Capability, defineScenario, type JudgingCase } from '../../suite/case.ts';
 import { expectEqual, expectThat, sorted } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
-import { readPairs } from '../configuration/configuration.ts';
 import { writeAttributes } from '../inventory/inventory-writing.ts';
 import { alert, sendAlerts, sendConfiguration, service } from '../monitor/monitor-samples.ts';
 import { devicesAtOnceCases, sendAtOnce } from './devices-at-once.ts';

@@ -2,6 +2,7 @@
  * Cases: days change nothing that a user decided, a device reported or a server stored.
  * Spec: States and transitions; Device deployments v1, v2; Device configuration; Device inventory
  */
+import { expectNoOffer } from '../../context/expect-no-offer.ts';
 import { requireAuthorized, requireToken } from '../../context/granted.ts';
 import {
   abortedDeployment,
@@ -28,7 +29,6 @@ import {
   expectStatus,
   expectThat,
 } from '../../target/expectations.ts';
-import { expectNoOffer } from '../deployments/next-deployment.ts';
 
 /** Longer than a day, a week, a month and the lifetime of tokens and links. */
 const DAYS_SECONDS = 40 * 86_400;

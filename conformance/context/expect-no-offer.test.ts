@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ExpectationFailure, NotObservable } from '../../target/expectations.ts';
-import type { HttpResponse } from '../../target/response.ts';
-import { expectNoOffer } from './next-deployment.ts';
+import { ExpectationFailure, NotObservable } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
+import { expectNoOffer } from './expect-no-offer.ts';
 
 function responseOf(status: number, text = ''): HttpResponse {
   return { status, text, bytes: Buffer.from(text), headers: {} };
