@@ -70,8 +70,8 @@ function senderOf(exchange: FullExchange): string | undefined {
   if (typeof sub === 'string') return sub;
   const claimsPart = String(exchange.responseBody() ?? '').split('.')[1];
   const granted = claimsPart && parsedJson(Buffer.from(claimsPart, 'base64url').toString('utf8'));
-  const { sub: given } = membersOf(granted);
-  if (typeof given === 'string') return given;
+  const { sub: grantedDevice } = membersOf(granted);
+  if (typeof grantedDevice === 'string') return grantedDevice;
   const body = exchange.requestBody();
   const { key } = identityIn(typeof body === 'string' ? parsedJson(body) : body) ?? {};
   return key && createHash('sha256').update(key).digest('base64url').slice(0, 22);

@@ -182,11 +182,11 @@ function evidenceOf(
       },
     ),
   );
-  const { line, headers: sent, body: sentBody } = request;
+  const { line, headers: requestHeaders, body: sentBody } = request;
   return maskFor(operation, response).value({
     expected: `${part} to ${expected}`,
     actual,
-    request: { line, headers: sent, ...(sentBody !== undefined && { body: sentBody }) },
+    request: { line, headers: requestHeaders, ...(sentBody !== undefined && { body: sentBody }) },
     ...(recorded && { response: recorded }),
   });
 }

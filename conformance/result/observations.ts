@@ -23,7 +23,9 @@ function observedBy(
   verdicts: readonly CaseVerdict[],
 ): OpenPointObservation['target'] {
   return verdicts
-    .filter(({ requirements: named }) => named.some((id) => observing.includes(id)))
+    .filter(({ requirements: requirementIds }) =>
+      requirementIds.some((id) => observing.includes(id)),
+    )
     .map(({ id, verdict, observation, reason }) => ({
       caseId: id,
       verdict,

@@ -286,13 +286,13 @@ export function decideMusts(
 ): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
   const decidedIds = new Set<string>(
-    decisive.flatMap(({ violated, requirements: named }) => violated ?? named),
+    decisive.flatMap(({ violated, requirements: requirementIds }) => violated ?? requirementIds),
   );
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
   const everywhere = new Map(requirementsOnAllOperations.map((each) => [each.requirement, each]));
   const isNamed = (id: string): boolean =>
-    verdicts.some(({ requirements: named }) => named.some((each) => each === id));
+    verdicts.some(({ requirements: requirementIds }) => requirementIds.some((each) => each === id));
   const undecidedMusts = musts.flatMap(({ id }): readonly UndecidedMust[] => {
     const judgement = everywhere.get(id);
     const isDecided = decidedIds.has(id) || (judgement !== undefined && !isNamed(id));
