@@ -170,11 +170,11 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
       addresses,
       variation,
     };
-    const inside = { services, states, watchdog, clients, ...controlSources };
-    const control = await openControl(inside);
+    const controlContext = { services, states, watchdog, clients, ...controlSources };
+    const control = await openControl(controlContext);
     addresses.console = control.url;
-    const running = { services, listeners, control, watchdog, stores: open.slice(1) };
-    const server = { ...runningServer(running), ...admin, controlToken };
+    const runningParts = { services, listeners, control, watchdog, stores: open.slice(1) };
+    const server = { ...runningServer(runningParts), ...admin, controlToken };
     return { server, services, states, openInside, openInMemory, watchdog, clients };
   } catch (error) {
     for (const each of open) await each.close();
@@ -196,8 +196,8 @@ interface ControlledServer
 
 function openControl(controlled: ControlledServer) {
   const { services, adminEmail, internalApi, startRun, addresses, ...rest } = controlled;
-  const { settings, tenants, outbox, log, storageErrors, clock, names } = services;
-  const { tokens, random, incompleteTransfers, turns } = services;
+  const { settings, tenants, outbox, log, storageErrors, clock, headerNames } = services;
+  const { tokenIssuer, random, incompleteTransfers, turns } = services;
   const { controlHost: host, controlPort: port } = settings;
   return startControl({
     ...rest,
@@ -211,9 +211,9 @@ function openControl(controlled: ControlledServer) {
     clock,
     incompleteTransfers,
     turns,
-    management: { internalApi, tokens, random, clock },
+    management: { internalApi, tokenIssuer, random, clock },
     runs: new Runs(startRun, clock),
-    explainFacts: { names, adminEmail, mounts: { dialects: settings.dialects, addresses } },
+    explainFacts: { headerNames, adminEmail, mounts: { dialects: settings.dialects, addresses } },
   });
 }
 
@@ -265,7 +265,7 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
   return {
     openFiles,
     incompleteTransfers: new ByteBudget(inFlightMaxBytes),
-    unread: new ByteBudget(unreadMaxBytes),
+    unreadBytes: new ByteBudget(unreadMaxBytes),
   };
 }
 

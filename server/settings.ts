@@ -132,10 +132,10 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     default: { value: new Set<DialectName>(), isOmittedFromHelp: true },
     toSetting: (names: readonly DialectName[]): ReadonlySet<DialectName> => new Set(names),
     problem: (names: ReadonlySet<DialectName>) => {
-      const unknown = [...names].find((name) => !dialectNames.includes(name));
-      return unknown === undefined
+      const unknownName = [...names].find((name) => !dialectNames.includes(name));
+      return unknownName === undefined
         ? undefined
-        : `dialect "${unknown}" is unknown; the dialects are ${dialectNames.join(', ')}`;
+        : `dialect "${unknownName}" is unknown; the dialects are ${dialectNames.join(', ')}`;
     },
   },
   provisioningDelayMs: {
@@ -158,10 +158,10 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     default: { value: new Set<VariationName>(), isOmittedFromHelp: true },
     toSetting: (names: readonly VariationName[]): ReadonlySet<VariationName> => new Set(names),
     problem: (names: ReadonlySet<VariationName>) => {
-      const unknown = [...names].find((name) => !variationNames.includes(name));
-      return unknown === undefined
+      const unknownName = [...names].find((name) => !variationNames.includes(name));
+      return unknownName === undefined
         ? undefined
-        : `variation "${unknown}" is unknown; the variations are ${variationNames.join(', ')}`;
+        : `variation "${unknownName}" is unknown; the variations are ${variationNames.join(', ')}`;
     },
   },
   spreadsheetSafeCsv: {
@@ -310,9 +310,11 @@ export class SettingError extends Error {
  */
 export function completeSettings(chosen: Partial<Settings>): Settings {
   const names = [...Object.keys(settingRows), 'tls', 'connectionLimits'];
-  const unknown = Object.keys(chosen).find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw new SettingError(`${unknown}: is unknown; ${knownNames('setting', unknown, names)}`);
+  const unknownName = Object.keys(chosen).find((name) => !names.includes(name));
+  if (unknownName !== undefined) {
+    throw new SettingError(
+      `${unknownName}: is unknown; ${knownNames('setting', unknownName, names)}`,
+    );
   }
   const definedEntries = Object.entries(chosen).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...defaultSettings, ...Object.fromEntries(definedEntries) };

@@ -85,17 +85,17 @@ const defaults = { port: 0, controlPort: 0, logLevel: 'silent' } as const;
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { seed, world, ...settings } = options;
   const chance = seed === undefined ? {} : { random: seededRandom(seed) };
-  const inside = await openServer({ ...defaults, ...settings, ...chance });
-  const { server } = inside;
+  const openedServer = await openServer({ ...defaults, ...settings, ...chance });
+  const { server } = openedServer;
   // On an encrypted server the admin would first have to trust the test CA, so it uses an
   // unencrypted port.
-  const listener = server.tls && (await inside.openInside());
+  const listener = server.tls && (await openedServer.openInside());
   const close = async (): Promise<void> => {
     await listener?.close();
     await server.close();
   };
   try {
-    const testbed = testbedOver(inside, { apiUrl: listener?.url ?? server.baseUrl, close });
+    const testbed = testbedOver(openedServer, { apiUrl: listener?.url ?? server.baseUrl, close });
     if (world !== undefined) await testbed.load(world);
     return testbed;
   } catch (error) {
@@ -180,6 +180,6 @@ async function createTenant(
  * admin.
  */
 function logIn({ services }: OpenServer, tenant: Tenant, userId: string): string {
-  const wanted = { userId, kind: 'first', nowMs: tenant.clock.now() } as const;
-  return issueUserToken(services, tenant, wanted);
+  const tokenRequest = { userId, kind: 'first', nowMs: tenant.clock.now() } as const;
+  return issueUserToken(services, tenant, tokenRequest);
 }

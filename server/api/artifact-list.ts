@@ -16,9 +16,9 @@ export function artifactList(
   context: HandlerContext,
 ): Promise<JsonList<Artifact>> {
   const { store } = context;
-  const read = (id: string): Artifact | undefined => {
+  const readArtifact = (id: string): Artifact | undefined => {
     const storedArtifact = store.artifacts.find(id);
     return storedArtifact && artifactView(storedArtifact.artifact, context);
   };
-  return JsonList.ofEach(ids, read, context);
+  return JsonList.ofEach(ids, readArtifact, context);
 }

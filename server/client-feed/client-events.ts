@@ -37,7 +37,7 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
   const response = isStreamed || responseBody === undefined ? undefined : Buffer.from(responseBody);
   const isIncomplete =
     record.isIncomplete || (fault !== undefined && cuttingActions.has(fault.act));
-  const planned = fault && fault.name !== ignoredFault ? [fault.name, fault.act] : [];
+  const faultNames = fault && fault.name !== ignoredFault ? [fault.name, fault.act] : [];
   const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
   const scheme = URL.canParse(baseUrl) ? new URL(baseUrl).protocol : 'http:';
   const url = `${scheme}//${host}${record.url}`;
@@ -57,7 +57,7 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
     sentMs: startedMs,
     endedMs: endedMsOf(record),
     serverNowMs: atMs,
-    faultsAndVariations: [...planned, ...varied.map(({ id }) => id)],
+    faultsAndVariations: [...faultNames, ...varied.map(({ id }) => id)],
     connection: '',
   };
 }

@@ -136,14 +136,14 @@ export class ClientFeed {
     const { sequence, requestId } = record;
     this.#push(watched, client, () => this.#eventOf(record, client.name));
     if (operation !== 'connect' || record.status !== 101) return;
-    const opened = {
+    const openEvent = {
       ...({ kind: 'socket', event: 'opened', from: 'device' } as const),
       sequence,
       client: client.name,
       socket: requestId,
       atMs: endedMsOf(record),
     };
-    this.#push(watched, client, () => opened);
+    this.#push(watched, client, () => openEvent);
   }
 
   /** Returns true if a device repeats its last poll, and there is nothing more to judge. */
@@ -173,14 +173,14 @@ export class ClientFeed {
     const { id, identity } = deviceOf(record, tenant) ?? {};
     if (identity === undefined) return undefined;
     const { clients } = watched;
-    const unknown = unknownClient(identity);
+    const unknownName = unknownClient(identity);
     if (id === undefined) {
-      if (clients.admit(unknown, record.startedMs)) clients.identify(unknown, identity);
-      return unknown;
+      if (clients.admit(unknownName, record.startedMs)) clients.identify(unknownName, identity);
+      return unknownName;
     }
-    if (clients.find(unknown)) {
-      clients.rename(unknown, id);
-      this.#queue.push(clients.all, () => watched.reader?.rename(unknown, id));
+    if (clients.find(unknownName)) {
+      clients.rename(unknownName, id);
+      this.#queue.push(clients.all, () => watched.reader?.rename(unknownName, id));
     }
     return id;
   }
@@ -265,7 +265,7 @@ function wholeBodies({ body, bodyBytes, responseBody, responseBytes }: ExchangeR
 
 /** Returns the name of a client by its identity, whose text may be long. */
 function unknownClient(identity: string): string {
-  const read = readIdentity(identity);
-  const text = 'canonical' in read ? read.canonical : identity;
+  const parsedIdentity = readIdentity(identity);
+  const text = 'canonical' in parsedIdentity ? parsedIdentity.canonical : identity;
   return `unknown-${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`;
 }

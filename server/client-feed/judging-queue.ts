@@ -99,11 +99,11 @@ export class JudgingQueue {
     const idleShare = idleShareFromNow();
     const pause = (pauseMs: number, sliceMs: number) =>
       systemClock.after(pauseMs, () => this.#judgeSlice(sliceMs), true);
-    const measured = (): void => {
+    const judgeOrPause = (): void => {
       if (idleShare() >= IDLE_SHARE) this.#judgeSlice(IDLE_SLICE_MS);
       else pause(spentMs / BUSY_SHARE, BUSY_SLICE_MS);
     };
-    systemClock.after(PAUSE_MS, measured, true);
+    systemClock.after(PAUSE_MS, judgeOrPause, true);
   }
 
   /** Judges until the time is over. @returns the time that it took, in milliseconds */

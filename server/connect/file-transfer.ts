@@ -78,27 +78,27 @@ export async function* fetchFile(
   path: string,
 ): AsyncGenerator<Uint8Array, void> {
   session.send({ proto: fileTransfer, typ: 'get_file', body: encodeBody({ path }) });
-  let received = 0;
-  let unacknowledged = 0;
+  let receivedBytes = 0;
+  let unacknowledgedBytes = 0;
   const acknowledge = (): void => {
-    unacknowledged = 0;
-    session.send({ proto: fileTransfer, typ: 'ack', props: { offset: received } });
+    unacknowledgedBytes = 0;
+    session.send({ proto: fileTransfer, typ: 'ack', props: { offset: receivedBytes } });
   };
   for (;;) {
     const { props, body } = await nextOfType(session, 'file_chunk');
     const offset = props?.offset;
     const isEnd = body === undefined;
-    if (offset !== received && !(isEnd && offset === undefined)) {
+    if (offset !== receivedBytes && !(isEnd && offset === undefined)) {
       throw new DeviceSessionError(
         502,
-        `the device sent the chunk at offset ${offsetText(offset)} instead of ${received}`,
+        `the device sent the chunk at offset ${offsetText(offset)} instead of ${receivedBytes}`,
       );
     }
     if (isEnd) break;
-    received += body.length;
-    unacknowledged += 1;
+    receivedBytes += body.length;
+    unacknowledgedBytes += 1;
     yield body;
-    if (unacknowledged === limits.fileAckEveryChunks) acknowledge();
+    if (unacknowledgedBytes === limits.fileAckEveryChunks) acknowledge();
   }
   acknowledge();
 }
@@ -114,20 +114,20 @@ export async function storeFile(
 ): Promise<void> {
   session.send({ proto: fileTransfer, typ: 'put_file', body: encodeBody(put) });
   await nextOfType(session, 'ack');
-  let sent = 0;
-  let acknowledged = 0;
+  let sentBytes = 0;
+  let acknowledgedBytes = 0;
   for await (const body of inChunks(content)) {
-    const props = { offset: sent };
+    const props = { offset: sentBytes };
     session.send({ proto: fileTransfer, typ: 'file_chunk', props, body });
-    sent += body.length;
-    while (session.hasMessage || sent - acknowledged >= windowBytes) {
-      acknowledged = await nextAcknowledged(session, sent);
+    sentBytes += body.length;
+    while (session.hasMessage || sentBytes - acknowledgedBytes >= windowBytes) {
+      acknowledgedBytes = await nextAcknowledged(session, sentBytes);
     }
   }
-  session.send({ proto: fileTransfer, typ: 'file_chunk', props: { offset: sent } });
+  session.send({ proto: fileTransfer, typ: 'file_chunk', props: { offset: sentBytes } });
   do {
-    acknowledged = await nextAcknowledged(session, sent);
-  } while (acknowledged < sent);
+    acknowledgedBytes = await nextAcknowledged(session, sentBytes);
+  } while (acknowledgedBytes < sentBytes);
 }
 
 /** Aborts a transfer that the device considers to be in progress. */
@@ -174,16 +174,16 @@ function isRegular(mode: number): boolean {
 
 async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const { fileChunkBytes } = limits;
-  let rest: Uint8Array = new Uint8Array();
+  let remainingBytes: Uint8Array = new Uint8Array();
   for await (const part of content) {
-    const bytes = rest.length === 0 ? part : Buffer.concat([rest, part]);
+    const bytes = remainingBytes.length === 0 ? part : Buffer.concat([remainingBytes, part]);
     let at = 0;
     for (; bytes.length - at >= fileChunkBytes; at += fileChunkBytes) {
       yield bytes.subarray(at, at + fileChunkBytes);
     }
-    rest = bytes.subarray(at);
+    remainingBytes = bytes.subarray(at);
   }
-  if (rest.length > 0) yield rest;
+  if (remainingBytes.length > 0) yield remainingBytes;
 }
 
 /** Formats a number that the device sent as an offset; any other value is shown as `none`. */

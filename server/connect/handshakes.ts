@@ -66,8 +66,8 @@ export class Handshakes {
 }
 
 function offersSubprotocol({ headers }: IncomingMessage): boolean {
-  const offered = headers['sec-websocket-protocol'] ?? '';
-  return offered.split(',').some((name) => name.trim() === subprotocol);
+  const subprotocols = headers['sec-websocket-protocol'] ?? '';
+  return subprotocols.split(',').some((name) => name.trim() === subprotocol);
 }
 
 /** A private member of the library's WebSocket that its types lack. */

@@ -22,9 +22,9 @@ const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
 export function messageIn(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
   const cachedMessage = decoded.get(bytes);
   if (cachedMessage) return cachedMessage;
-  const read = attempt(bytes);
-  decoded.set(bytes, read);
-  return read;
+  const message = attempt(bytes);
+  decoded.set(bytes, message);
+  return message;
 }
 
 function attempt(bytes: Uint8Array): ConnectMessage | ConnectMessageError {

@@ -34,11 +34,11 @@ const cache = new Map<string, PublicKey>();
 export function readPublicKey(text: string): PublicKey | UnusableKey {
   const cachedKey = cache.get(text);
   if (cachedKey) return cachedKey;
-  const read = readPlainEd25519(text) ?? parse(text);
-  if ('reason' in read || text.length > HELD_TEXT_MAX_CHARACTERS) return read;
+  const parsedKey = readPlainEd25519(text) ?? parse(text);
+  if ('reason' in parsedKey || text.length > HELD_TEXT_MAX_CHARACTERS) return parsedKey;
   if (cache.size >= HELD_KEYS_MAX) cache.clear();
-  cache.set(text, read);
-  return read;
+  cache.set(text, parsedKey);
+  return parsedKey;
 }
 
 /** Describes the accepted keys, for error messages. */
@@ -84,9 +84,9 @@ function parse(text: string): PublicKey | UnusableKey {
   }
   const unfit = algorithm.unfit?.(key);
   if (unfit) return { reason: unfit };
-  const plain = plainKey(key);
-  const pem = plain.export({ type: 'spki', format: 'pem' }).toString();
-  return { keyType: algorithm.keyType, key: plain, pem };
+  const plainPublicKey = plainKey(key);
+  const pem = plainPublicKey.export({ type: 'spki', format: 'pem' }).toString();
+  return { keyType: algorithm.keyType, key: plainPublicKey, pem };
 }
 
 /**

@@ -60,21 +60,21 @@ const UNREAD_MAX = 1000;
 /** Creates an issuer that signs with this key. */
 export function createTokenIssuer(key: TokenKey): TokenIssuer {
   const header = base64url(JSON.stringify({ alg: key.algorithm.name, typ: 'JWT' }));
-  const unread = new Map<string, ReadClaims>();
+  const issuedClaims = new Map<string, ReadClaims>();
   return {
     issue: (claims, issuedAt) => {
       const signed = `${header}.${base64url(payloadOf(claims, issuedAt))}`;
       const token = `${signed}.${key.sign(signed).toString('base64url')}`;
-      if (unread.size >= UNREAD_MAX) unread.clear();
-      unread.set(token, { ...claims, issuedAt });
+      if (issuedClaims.size >= UNREAD_MAX) issuedClaims.clear();
+      issuedClaims.set(token, { ...claims, issuedAt });
       return token;
     },
     read: (token) => {
       // The cache saves one verification, which costs as much as the signature did.
-      const issued = unread.get(token);
-      if (issued) {
-        unread.delete(token);
-        return issued;
+      const cachedClaims = issuedClaims.get(token);
+      if (cachedClaims) {
+        issuedClaims.delete(token);
+        return cachedClaims;
       }
       const [head, payload, signature, ...rest] = token.split('.');
       if (payload === undefined || signature === undefined || rest.length > 0) {
@@ -117,8 +117,8 @@ function algorithmIn(head: string | undefined, serverAlgorithm: string): string 
   const header = parsedJson(Buffer.from(head ?? '', 'base64url').toString());
   const { alg } = isObject(header) ? header : {};
   if (typeof alg !== 'string' || alg === serverAlgorithm) return '';
-  const named = `its alg is "${printable(alg, ALGORITHM_MAX_CHARACTERS)}"`;
-  return `: ${alg === 'none' ? 'it is not signed, as ' : ''}${named}, and that of this server "${serverAlgorithm}"`;
+  const algorithmText = `its alg is "${printable(alg, ALGORITHM_MAX_CHARACTERS)}"`;
+  return `: ${alg === 'none' ? 'it is not signed, as ' : ''}${algorithmText}, and that of this server "${serverAlgorithm}"`;
 }
 
 const ALGORITHM_MAX_CHARACTERS = 20;

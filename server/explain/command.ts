@@ -17,7 +17,7 @@ import { type CommandText, readable } from './text.ts';
 
 /** Facts about the server that a command needs. */
 interface CommandFacts {
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   /** The user to log in as, if no other user is known. */
   readonly adminEmail: string;
   /** True if devices have to send a tenant token. */
@@ -88,7 +88,7 @@ function deviceTokenLines(
   { identity, keyType }: Extract<PreparationStep, { kind: 'device-token' }>,
   facts: CommandFacts,
 ): string[] {
-  const { names, namesTenant } = facts;
+  const { headerNames, namesTenant } = facts;
   const identityWord = identity === undefined ? '"$ID_DATA"' : shellWord(identity);
   const tenant = namesTenant ? ',"tenant_token":"%s"' : '';
   const values = [`"$(printf %s ${identityWord} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
@@ -99,12 +99,12 @@ function deviceTokenLines(
     'BODY=$(mktemp)',
     `printf '${template}' ${values.join(' ')} > "$BODY"`,
     `SIGNATURE=$(${keyType ? signers[keyType] : anySigner} | base64 -w0)`,
-    `TOKEN=$(curl -fsS ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf([authPath])})`,
+    `TOKEN=$(curl -fsS ${jsonHeader} -H "${headerNames.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf([authPath])})`,
   ];
 }
 
 /** Writes the body to a file first, so that the signed and the sent bytes are identical. */
-function signedCommand(request: CorrectedRequest, { names }: CommandFacts): string[] {
+function signedCommand(request: CorrectedRequest, { headerNames }: CommandFacts): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
@@ -114,7 +114,7 @@ function signedCommand(request: CorrectedRequest, { names }: CommandFacts): stri
       ? ['BODY=$(realpath "$BODY_FILE")']
       : ['BODY=$(mktemp)', `printf %s ${quotedText(body)} > "$BODY"`]),
     `SIGNATURE=$(${signerFor(body)} | base64 -w0)`,
-    `curl -isS -X POST ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf(request.target)}`,
+    `curl -isS -X POST ${jsonHeader} -H "${headerNames.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf(request.target)}`,
   ];
 }
 
@@ -171,13 +171,13 @@ function withEncodedQuery(target: CommandText): string[] {
   const start = target.indexOf('?');
   const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
   const needsValue = (pair: CommandText): boolean => pair.some((part) => typeof part !== 'string');
-  const needed = pairs.filter(needsValue);
-  if (needed.length === 0) return [urlOf(target)];
-  const known = pairs
+  const pairsWithNeeds = pairs.filter(needsValue);
+  if (pairsWithNeeds.length === 0) return [urlOf(target)];
+  const knownParts = pairs
     .filter((pair) => !needsValue(pair))
     .flatMap((pair, at) => [at ? '&' : '?', ...pair]);
-  const encoded = needed.map((pair) => `--data-urlencode ${quotedText(pair)}`);
-  return ['-G', ...encoded, urlOf([...target.slice(0, start), ...known])];
+  const encoded = pairsWithNeeds.map((pair) => `--data-urlencode ${quotedText(pair)}`);
+  return ['-G', ...encoded, urlOf([...target.slice(0, start), ...knownParts])];
 }
 
 function pairsOf(query: CommandText): CommandText[] {
@@ -185,7 +185,7 @@ function pairsOf(query: CommandText): CommandText[] {
   for (const part of query) {
     const [first = '', ...furtherPairs] = typeof part === 'string' ? part.split('&') : [part];
     pairs.at(-1)?.push(first);
-    for (const one of furtherPairs) pairs.push([one]);
+    for (const furtherPair of furtherPairs) pairs.push([furtherPair]);
   }
   return pairs;
 }

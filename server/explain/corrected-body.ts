@@ -100,8 +100,8 @@ function askForCorrectedBody(
   { expected, location }: InvalidBody,
   schema: v.GenericSchema,
 ): CorrectedBody {
-  const whole = location === 'body' ? (describeMembers(schema) ?? expected) : undefined;
-  const explanation = whole === undefined ? '' : `: ${whole}`;
+  const memberTexts = location === 'body' ? (describeMembers(schema) ?? expected) : undefined;
+  const explanation = memberTexts === undefined ? '' : `: ${memberTexts}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${explanation}` } };
 }
 

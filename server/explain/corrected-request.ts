@@ -218,11 +218,13 @@ function questionOf(search: string): CommandText {
 
 /** Returns the sent parameters, including those with slightly misspelt names. */
 function givenIn(search: string, names: readonly string[]): Record<string, string | string[]> {
-  const sent = new URLSearchParams(search);
+  const sentParameters = new URLSearchParams(search);
   const parameters: Record<string, string | string[]> = Object.create(null);
   for (const name of names) {
-    const nearest = [...sent.keys()].find((other) => !names.includes(other) && isNear(other, name));
-    const values = sent.getAll(sent.has(name) ? name : (nearest ?? name));
+    const nearest = [...sentParameters.keys()].find(
+      (other) => !names.includes(other) && isNear(other, name),
+    );
+    const values = sentParameters.getAll(sentParameters.has(name) ? name : (nearest ?? name));
     if (values[0] !== undefined) parameters[name] = values.length === 1 ? values[0] : values;
   }
   return parameters;

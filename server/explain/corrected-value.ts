@@ -130,9 +130,11 @@ function convertValue(
   const isWrapped = isObject(value) && Object.keys(value).length === 1 && keys.length === 1;
   if (isWrapped && wrapperNames.test(String(keys[0])) && v.is(schema, nested))
     return { value: nested };
-  const other = nested === undefined ? nearlyNamed(schema, value, keys) : undefined;
-  if (other) {
-    return { value: replaced(replaced(value, keys, valueAt(value, other)), other, undefined) };
+  const similarPlace = nested === undefined ? nearlyNamed(schema, value, keys) : undefined;
+  if (similarPlace) {
+    return {
+      value: replaced(replaced(value, keys, valueAt(value, similarPlace)), similarPlace, undefined),
+    };
   }
   const shape = shapeAt(schema, keys);
   const better = shape && conversionOf(nested, shape, { name: keys.at(-1), ...options });
@@ -195,8 +197,8 @@ function locationOf(issue: v.BaseIssue<unknown>): string {
 
 function keysOf(issue: v.BaseIssue<unknown>): readonly Key[] {
   const keys = issue.path?.slice(0, arrayForObject(issue)).map(({ key }) => key) ?? [];
-  const known = keys.filter((key) => typeof key === 'string' || typeof key === 'number');
-  return known.length === keys.length ? known : [];
+  const namedKeys = keys.filter((key) => typeof key === 'string' || typeof key === 'number');
+  return namedKeys.length === keys.length ? namedKeys : [];
 }
 
 /** Returns the place of an unknown member whose name resembles that of a missing member. */
@@ -205,14 +207,16 @@ function nearlyNamed(
   value: unknown,
   keys: readonly Key[],
 ): readonly Key[] | undefined {
-  const wanted = keys.at(-1);
+  const missingName = keys.at(-1);
   const outer = keys.slice(0, -1);
   const members = valueAt(value, outer);
   const shape = shapeAt(schema, outer);
-  if (typeof wanted !== 'string' || !shape || typeof members !== 'object' || !members)
+  if (typeof missingName !== 'string' || !shape || typeof members !== 'object' || !members)
     return undefined;
-  const known = new Set(memberNames(shape));
-  const name = Object.keys(members).find((one) => !known.has(one) && isLikeName(one, wanted));
+  const knownNames = new Set(memberNames(shape));
+  const name = Object.keys(members).find(
+    (one) => !knownNames.has(one) && isLikeName(one, missingName),
+  );
   return name === undefined ? undefined : [...outer, name];
 }
 
@@ -351,8 +355,8 @@ function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
 /** Returns the values that a shape accepts, also inside optional shapes. */
 function valuesIn(shape: Shape): string[] {
   const { options = [], literal } = shape;
-  const own = [...options, literal].filter((option) => typeof option === 'string');
-  return [...own, ...partsOf(shape).flatMap(valuesIn)];
+  const ownValues = [...options, literal].filter((option) => typeof option === 'string');
+  return [...ownValues, ...partsOf(shape).flatMap(valuesIn)];
 }
 
 /** Returns true if every value of the shape is a string. */

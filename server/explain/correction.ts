@@ -55,22 +55,26 @@ export interface CorrectionInput extends RefusedRequest {
 }
 
 export function findRemedy(refused: CorrectionInput): Remedy {
-  const meant = meantBy(refused);
-  if (!meant) {
+  const intendedOperation = meantBy(refused);
+  if (!intendedOperation) {
     const before = remedyOf(refused, undefined, []);
     return before === undefined ? {} : { before };
   }
   // A user's write may do more than the device wanted, such as ending a deployment for all devices.
-  if (isDeviceAsUser(refused) && meant.method !== 'GET') {
+  if (isDeviceAsUser(refused) && intendedOperation.method !== 'GET') {
     return { before: remedyOf(refused, undefined, []) ?? '' };
   }
   // Sending the request again would overwrite changes that others have made since.
-  if (refused.refusal.status === 412 && meant.method !== 'GET') {
+  if (refused.refusal.status === 412 && intendedOperation.method !== 'GET') {
     return {
       before: 'read the resource again, apply your change to it, and send it with the new ETag',
     };
   }
-  const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
+  const { warning, ...request } = requestFor(
+    instead(intendedOperation, refused) ?? intendedOperation,
+    intendedOperation,
+    refused,
+  );
   const steps = stepsOf(refused, request.operation);
   const { id } = request.operation;
   const texts = [
@@ -86,7 +90,7 @@ export function findRemedy(refused: CorrectionInput): Remedy {
     correction: {
       request,
       steps,
-      ...(meant.authorization === 'link' && { followsLink: true }),
+      ...(intendedOperation.authorization === 'link' && { followsLink: true }),
     },
   };
 }
@@ -140,8 +144,8 @@ function requestFor(
   const isOther = operation !== refused.operation && operation !== meant && status !== 410;
   const { device_type: type } = parameters;
   const search = type === undefined ? '' : `device_type=${type}`;
-  const bare = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
-  const correctedRequest = isOther ? bare : request;
+  const bareRequest = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
+  const correctedRequest = isOther ? bareRequest : request;
   if (!isPollOperation(operation)) {
     return correctRequest(operation, {
       request: correctedRequest,
@@ -175,16 +179,18 @@ function meantBy({ request, refusal, operation, mounts }: CorrectionInput): Oper
   const { method, path } = request;
   const evidence = refusal.detail?.evidence;
   const knownOperations = operationsOf(mounts);
-  const meant =
+  const intendedOperation =
     evidence instanceof UnknownPath
       ? similarOperationOf(request, evidence).operation
       : (operationAt(path, methodsLike(method), knownOperations) ??
         inOtherVersion(method, path, knownOperations) ??
         operationAt(path, ['GET'], knownOperations) ??
         similarTo(request, knownOperations));
-  if (!meant || !mayBeMeant(method, meant)) return undefined;
+  if (!intendedOperation || !mayBeMeant(method, intendedOperation)) return undefined;
   // With a part of the path missing, the request may change more than the caller wanted.
-  return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
+  return intendedOperation.method !== 'GET' && isWider(intendedOperation, path)
+    ? undefined
+    : intendedOperation;
 }
 
 function similarTo(

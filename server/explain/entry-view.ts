@@ -124,9 +124,9 @@ function frameView({ origin, from, opcode, code, bytes, message, payload, proble
 
 function frameBodyView(frame: FrameRecord) {
   const { message, payload, bytes } = frame;
-  const cut = bytes > payload.length;
-  const content = message && !cut ? Buffer.from(message.body ?? []) : payload;
-  const view = viewOf([], content, cut ? bytes : content.length);
+  const isCut = bytes > payload.length;
+  const content = message && !isCut ? Buffer.from(message.body ?? []) : payload;
+  const view = viewOf([], content, isCut ? bytes : content.length);
   return {
     props: message?.props && maskJson(message.props),
     body: view?.value,

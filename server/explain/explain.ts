@@ -31,7 +31,7 @@ type CorrectedRequest = NonNullable<Explanation['correctedRequest']>;
 export interface ExplainFacts {
   /** The tenant whose journal has the record. */
   readonly tenant: Pick<Tenant, 'name' | 'isFirst' | 'store'>;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly adminEmail: string;
   readonly mounts: MountedServer;
 }
@@ -48,8 +48,8 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const parseFailure = evidence instanceof ParseFailure ? evidence : undefined;
   const diagnosis = parseFailure ? causeView(parseFailure) : diagnose(evidence);
   // What cannot be read does not say what was meant, so only the cause can be named.
-  const refused = { request, refusal, operation, problem };
-  const advice: RemedyView = parseFailure ? { variables: {} } : remedyView(refused, facts);
+  const refusedRequest = { request, refusal, operation, problem };
+  const advice: RemedyView = parseFailure ? { variables: {} } : remedyView(refusedRequest, facts);
   const { before: _before, ...rest } = advice;
   return {
     requestId: record.requestId,
@@ -86,7 +86,7 @@ type RemedyView = Pick<
 
 function remedyView(
   refused: CorrectedInput,
-  { tenant, names, adminEmail, mounts }: ExplainFacts,
+  { tenant, headerNames, adminEmail, mounts }: ExplainFacts,
 ): RemedyView {
   const { request, problem } = refused;
   const { name, isFirst, store } = tenant;
@@ -101,12 +101,12 @@ function remedyView(
   const { before, correction } = findRemedy(correctionInput);
   const words = before === undefined ? {} : { before };
   if (!correction) return { ...words, variables: {} };
-  const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
+  const lines = commandOf(correction, { headerNames, adminEmail, namesTenant: !isFirst });
   const base = baseUrl(request, mounts);
-  const used = needsOf(lines, base);
-  const meanings = { ...correction.request.needs, ...neededInPath(used, refused) };
+  const usedNeeds = needsOf(lines, base);
+  const meanings = { ...correction.request.needs, ...neededInPath(usedNeeds, refused) };
   const needs = Object.fromEntries(
-    Object.entries(used).map(([name, meaning]) => [name, meanings[name] ?? meaning]),
+    Object.entries(usedNeeds).map(([name, meaning]) => [name, meanings[name] ?? meaning]),
   );
   const correctedRequest = correctedView(correction);
   const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);

@@ -109,9 +109,9 @@ export function operationAt(
   operations: readonly Operation[],
 ): Operation | undefined {
   const segments = segmentsOf(path);
-  const here = operations.filter((operation) => isAt(operation, segments));
+  const pathOperations = operations.filter((operation) => isAt(operation, segments));
   return methods
-    .map((method) => here.find((operation) => operation.method === method))
+    .map((method) => pathOperations.find((operation) => operation.method === method))
     .find((operation) => operation !== undefined);
 }
 
@@ -122,8 +122,8 @@ export function listOperationFor(
   operation: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const wanted = segmentsWithoutParameters(operation.path);
-  const before = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
+  const operationSegments = segmentsWithoutParameters(operation.path);
+  const before = operationSegments[operationSegments.findIndex((word) => word.startsWith('{')) - 1];
   const owner = before === 'device' ? 'devices' : before;
   const lists = operations.filter(
     ({ method, path, authorization, deprecated, success }) =>
@@ -134,14 +134,19 @@ export function listOperationFor(
       !(101 in success),
   );
   const isServiceOperation = ({ path }: Operation): boolean =>
-    segmentsWithoutParameters(path)[2] === wanted[2];
+    segmentsWithoutParameters(path)[2] === operationSegments[2];
   const candidateLists = lists.some(isServiceOperation) ? lists.filter(isServiceOperation) : lists;
   const rated = candidateLists.map((list) => {
     const pathSegments = segmentsWithoutParameters(list.path);
-    const same = pathSegments.findIndex((word, index) => word !== wanted[index]);
+    const firstDifference = pathSegments.findIndex(
+      (word, index) => word !== operationSegments[index],
+    );
     const isOwner = pathSegments.at(-1) === owner ? 2 : 0;
-    const isWhole = same < 0 && pathSegments.length === wanted.length ? 1 : 0;
-    return { list, rate: (same < 0 ? pathSegments.length : same) + isOwner + isWhole };
+    const isWhole = firstDifference < 0 && pathSegments.length === operationSegments.length ? 1 : 0;
+    return {
+      list,
+      rate: (firstDifference < 0 ? pathSegments.length : firstDifference) + isOwner + isWhole,
+    };
   });
   return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
 }
@@ -187,20 +192,20 @@ function distanceTo(
   segments: readonly string[],
   changeCost: ChangeCost,
 ): number {
-  const sent = segments.slice(0, SEGMENTS_MAX);
+  const requestSegments = segments.slice(0, SEGMENTS_MAX);
   let row = [0];
-  for (const segment of sent) row.push((row.at(-1) ?? 0) + costOf(segment));
+  for (const segment of requestSegments) row.push((row.at(-1) ?? 0) + costOf(segment));
   for (const word of segmentsOf(path)) {
     const next = [(row[0] ?? 0) + costOf(word)];
-    for (const [at, segment] of sent.entries()) {
-      const changed = (row[at] ?? 0) + changeCost(word, segment);
-      const missing = (row[at + 1] ?? 0) + costOf(word);
-      const surplus = (next[at] ?? 0) + costOf(segment);
-      next.push(Math.min(changed, missing, surplus));
+    for (const [at, segment] of requestSegments.entries()) {
+      const changedCost = (row[at] ?? 0) + changeCost(word, segment);
+      const missingCost = (row[at + 1] ?? 0) + costOf(word);
+      const surplusCost = (next[at] ?? 0) + costOf(segment);
+      next.push(Math.min(changedCost, missingCost, surplusCost));
     }
     row = next;
   }
-  return (row.at(-1) ?? 0) + segments.length - sent.length;
+  return (row.at(-1) ?? 0) + segments.length - requestSegments.length;
 }
 
 function costOf(segment: string): number {

@@ -104,7 +104,7 @@ function resultNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
     const [reason, remedy] = waitingFor(id)[status];
     return noUpdateResult('accepted', reason, remedy);
   }
-  const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
+  const acceptedCondition = { condition: 'accepted', sentence: 'a user has accepted the device' };
   const { passed, ...result } = lastPoll?.refused
     ? noUpdateResult(
         'polling',
@@ -112,7 +112,7 @@ function resultNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
         'correct the request of the device as the refusal says',
       )
     : resultOfPoll(device, lastPoll, request);
-  return { ...result, passed: [accepted, ...passed] };
+  return { ...result, passed: [acceptedCondition, ...passed] };
 }
 
 /** Returns why a device of each status cannot poll, and the remedy. */
@@ -162,10 +162,10 @@ function resultOfPoll(
         'let the device poll',
       );
     }
-    const unknown = `its last poll was not recorded, because it has more than ${POLL_DATA_MAX_CHARACTERS} bytes`;
+    const unknownPollText = `its last poll was not recorded, because it has more than ${POLL_DATA_MAX_CHARACTERS} bytes`;
     return noUpdateResult(
       'polling',
-      `${label} is waiting for the device; ${unknown}`,
+      `${label} is waiting for the device; ${unknownPollText}`,
       'let the device poll with less data, so that the server can explain it',
     );
   }
@@ -279,6 +279,6 @@ function refusedText(
 }
 
 function polledText(atMs: number, request: NextRequest | undefined): string {
-  const given = request ? ` with ${maskText(pairsText(request))}` : '';
-  return `at ${timeText(atMs)}${given}`;
+  const dataText = request ? ` with ${maskText(pairsText(request))}` : '';
+  return `at ${timeText(atMs)}${dataText}`;
 }

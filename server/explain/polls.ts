@@ -47,22 +47,23 @@ export function safePoll(
   const again = lastOperation && { operation: lastOperation, request: withDataOf(request, last) };
   const lastProvides = again && providesIn(again.request);
   const isUnknown = hasUnknownBody(request);
-  const sent = isUnknown ? {} : providesIn(request);
+  const sentData = isUnknown ? {} : providesIn(request);
   const isLastData =
     lastProvides &&
-    Object.entries(sent).every(([name, value]) => String(lastProvides[name]) === String(value));
-  const isWhole = required.every((name) => name in sent);
+    Object.entries(sentData).every(([name, value]) => String(lastProvides[name]) === String(value));
+  const isWhole = required.every((name) => name in sentData);
   if (again && isLastData && !isWhole && !isUnknown) return again;
   const warning = conflictWarning(
     isUnknown ? undefined : request,
     deviceDeployments.listOpen(deviceId),
   );
   if (isWhole && hasOtherVersionForm(request, operation)) {
-    return { operation, request: inVersion(request, operation, sent), ...warning };
+    return { operation, request: inVersion(request, operation, sentData), ...warning };
   }
-  const isNothing = Object.keys(sent).length === 0 && bodyOf(request) === undefined && !isUnknown;
-  const bare = isNothing && operation === inQuery ? withoutBody(request) : request;
-  return { operation, request: bare, ...warning };
+  const isNothing =
+    Object.keys(sentData).length === 0 && bodyOf(request) === undefined && !isUnknown;
+  const pollRequest = isNothing && operation === inQuery ? withoutBody(request) : request;
+  return { operation, request: pollRequest, ...warning };
 }
 
 /**
@@ -93,10 +94,10 @@ function inVersion(
  * Returns the request with the data of a recorded poll. A body that was too long is not recorded.
  */
 function withDataOf(request: ReceivedRequest, { operation, content }: KnownPoll): ReceivedRequest {
-  const bare = withoutBody(request);
-  if (operation === inQuery.id) return { ...bare, search: content?.split('?')[1] ?? '' };
+  const emptyRequest = withoutBody(request);
+  if (operation === inQuery.id) return { ...emptyRequest, search: content?.split('?')[1] ?? '' };
   const body = content === undefined ? undefined : Buffer.from(content, 'latin1');
-  return { ...bare, search: '', body, bodyBytes: body?.length ?? 1 };
+  return { ...emptyRequest, search: '', body, bodyBytes: body?.length ?? 1 };
 }
 
 /** Returns true if the body is that of the other version of the operation. */

@@ -100,7 +100,7 @@ export function tokenOwnerIn({ headers }: ReceivedRequest): TokenOwner | undefin
   const token = headers.get('authorization') ?? headers.get('cookie') ?? '';
   const [, claims] = /\.([A-Za-z0-9_-]+)\./.exec(token) ?? [];
   const text = claims && Buffer.from(claims, 'base64url').toString();
-  const read = jsonOf(text)?.value;
-  if (!isObject(read) || typeof read.sub !== 'string') return undefined;
-  return { subject: read.sub, isDevice: read['svc.device'] === true, tokenId: read.jti };
+  const payload = jsonOf(text)?.value;
+  if (!isObject(payload) || typeof payload.sub !== 'string') return undefined;
+  return { subject: payload.sub, isDevice: payload['svc.device'] === true, tokenId: payload.jti };
 }

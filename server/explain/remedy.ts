@@ -191,8 +191,8 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     knownOperations,
   );
-  const rest = isPath ? 'method' : 'path';
-  return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
+  const otherPart = isPath ? 'method' : 'path';
+  return `${token}, which the dialect token-before-routing checks first; then correct the ${otherPart}`;
 }
 
 /** Returns true if a device called an operation for users. */
@@ -225,21 +225,21 @@ function tokenText(steps: readonly PreparationStep[]): string {
 function acceptanceText(refused: RemedyInput, steps: readonly PreparationStep[]): string {
   const { request, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
-  const set = authSetIn(request, store);
+  const authSet = authSetIn(request, store);
   const step = steps.find(({ kind }) => kind === 'accept');
   if (step?.kind === 'accept') {
     const user =
       otherTenant === undefined ? '' : ` --email <of a user of ${shellWord(otherTenant)}>`;
-    const shared = set ? sharedKeyText(set, store) : '';
+    const shared = authSet ? sharedKeyText(authSet, store) : '';
     return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again${shared}`;
   }
-  if (set && hasOtherKey(set, store)) {
-    return `authenticate with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+  if (authSet && hasOtherKey(authSet, store)) {
+    return `authenticate with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${authSet.deviceId}", which ends the access of the other key`;
   }
-  if (set?.status === 'rejected') {
-    return `${fine}, but a user has rejected the device; to allow it again, run "npx fleetbed accept ${set.deviceId}"`;
+  if (authSet?.status === 'rejected') {
+    return `${fine}, but a user has rejected the device; to allow it again, run "npx fleetbed accept ${authSet.deviceId}"`;
   }
-  const status = set?.status;
+  const status = authSet?.status;
   if (status === 'accepted') return `${fine}: its key has been accepted since, so send it again`;
   if (status === 'preauthorized') {
     return `${fine}: decommission or reject another device, or raise the limit, and send it again`;
@@ -252,13 +252,13 @@ function acceptanceText(refused: RemedyInput, steps: readonly PreparationStep[])
 
 /** Says that another identity has the same key, as the continuation of a sentence. */
 function sharedKeyText(set: StoredAuthSet, { devices }: KnownStore): string {
-  const other = devices
+  const otherKey = devices
     .newestKeys('', OTHER_KEYS_MAX)
     .find(
       ({ deviceId, publicKeyPem }) =>
         publicKeyPem === set.publicKeyPem && deviceId !== set.deviceId,
     );
-  const identity = other && devices.find(other.deviceId)?.identity;
+  const identity = otherKey && devices.find(otherKey.deviceId)?.identity;
   if (identity === undefined) return '';
   return `; the same key belongs to ${printable(identity, IDENTITY_MAX_CHARACTERS)}: send the same id_data at each start, and give each device a key of its own`;
 }

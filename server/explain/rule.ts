@@ -59,8 +59,10 @@ function findNamedRequirement(
   operation: Operation | undefined,
 ): Requirement | undefined {
   const all: readonly Requirement[] = Object.values(requirements);
-  const found = all.find(({ id }) => id === detail?.requirement);
-  return found && (found.operations.length === 0 || isOf(operation, found)) ? found : undefined;
+  const requirement = all.find(({ id }) => id === detail?.requirement);
+  return requirement && (requirement.operations.length === 0 || isOf(operation, requirement))
+    ? requirement
+    : undefined;
 }
 
 function isOf(operation: Operation | undefined, { operations }: Requirement): boolean {

@@ -62,13 +62,18 @@ export function similarOperationOf(
 ): IntendedOperation {
   // An exact path of an operation on another listener, or of one that the dialects lack, needs no
   // search.
-  const exact = operationAt(path, [method, ...methods], all);
-  const meant = exact ?? similarTo(method, path, mounts);
-  const absence = meant && dialectWithout(meant, mounts.dialects);
-  if (meant && absence) return insteadOf(meant, absence);
-  const at = meant && listenerOf(meant, mounts.dialects);
-  if (meant && at && !here.includes(meant)) return elsewhere(meant, at, mounts);
-  if (meant) return { expected: `${meant.method} ${meant.path}`, operation: meant };
+  const exactOperation = operationAt(path, [method, ...methods], all);
+  const intendedOperation = exactOperation ?? similarTo(method, path, mounts);
+  const absence = intendedOperation && dialectWithout(intendedOperation, mounts.dialects);
+  if (intendedOperation && absence) return insteadOf(intendedOperation, absence);
+  const at = intendedOperation && listenerOf(intendedOperation, mounts.dialects);
+  if (intendedOperation && at && !here.includes(intendedOperation))
+    return elsewhere(intendedOperation, at, mounts);
+  if (intendedOperation)
+    return {
+      expected: `${intendedOperation.method} ${intendedOperation.path}`,
+      operation: intendedOperation,
+    };
   if (!here.includes(apiOperation)) {
     const expected =
       'an artifact link exactly as the server issued it: this port has no other paths';
@@ -105,10 +110,10 @@ function insteadOf(
   { dialect, name, remedy, instead }: AbsentOperation,
 ): IntendedOperation {
   const operation = instead === undefined ? undefined : mountedOperations[instead];
-  const there = operation ? `: ${operation.method} ${operation.path}` : '';
+  const operationText = operation ? `: ${operation.method} ${operation.path}` : '';
   return {
     expected: `a path that exists in the dialect ${dialect}; it has no ${name} (${meant.method} ${meant.path})`,
-    remedy: `${remedy}${there}; or start the server without --dialect ${dialect}`,
+    remedy: `${remedy}${operationText}; or start the server without --dialect ${dialect}`,
     operation,
   };
 }

@@ -72,13 +72,13 @@ function deviceToken({ request, store }: PreparationInput): PreparationStep[] {
     return [...(owner?.isDevice ? [preauthorize] : []), { kind: 'device-token' }];
   }
   const sets = store.devices.listAuthSets(device.id);
-  const set = sets.find(({ status }) => status === 'accepted') ?? sets[0];
-  const key = set && readPublicKey(set.publicKeyPem);
+  const authSet = sets.find(({ status }) => status === 'accepted') ?? sets[0];
+  const key = authSet && readPublicKey(authSet.publicKeyPem);
   const keyType = key && 'keyType' in key ? key.keyType : undefined;
-  const isOther = set?.status === 'accepted' && owner?.tokenId !== set.id;
-  const instead = isOther ? 'another key' : set?.status === 'rejected' ? 'nobody' : undefined;
+  const isOther = authSet?.status === 'accepted' && owner?.tokenId !== authSet.id;
+  const instead = isOther ? 'another key' : authSet?.status === 'rejected' ? 'nobody' : undefined;
   return [
-    ...(set ? acceptOf(set) : [preauthorize]),
+    ...(authSet ? acceptOf(authSet) : [preauthorize]),
     {
       kind: 'device-token',
       deviceId: device.id,
@@ -94,8 +94,8 @@ const preauthorize: PreparationStep = { kind: 'preauthorize' };
 /** Returns the step that accepts a known pending device. */
 function acceptance({ request, refusal, operation, store }: PreparationInput): PreparationStep[] {
   if (!isUnaccepted({ refusal, operation })) return [];
-  const set = authSetIn(request, store);
-  return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
+  const authSet = authSetIn(request, store);
+  return authSet && !hasOtherKey(authSet, store) ? acceptOf(authSet) : [];
 }
 
 /**

@@ -79,8 +79,8 @@ export function queryWithoutSecrets(search: string): CommandText {
     const end = pair.indexOf('=');
     const name = pair.slice(0, end);
     if (end < 0 || !isSecretName(name)) {
-      const written = pair.replace(writtenMark, (_, word: string) => markFor(word));
-      return textWithVariables(start + maskText(written));
+      const markedPair = pair.replace(writtenMark, (_, word: string) => markFor(word));
+      return textWithVariables(start + maskText(markedPair));
     }
     return [`${start}${name}=`, { variable: variableNamed(name) }];
   });

@@ -77,8 +77,8 @@ export class FaultCall {
 
   /** The request ID, if the caller chose it. */
   get chosenRequestId(): string | undefined {
-    const given = this.exchange.request.headers[this.#requestIdHeader];
-    return given === this.exchange.requestId ? this.exchange.requestId : undefined;
+    const sentId = this.exchange.request.headers[this.#requestIdHeader];
+    return sentId === this.exchange.requestId ? this.exchange.requestId : undefined;
   }
 
   get json(): unknown {

@@ -192,27 +192,27 @@ export class FaultPlans {
    * @param nowMs the tenant's time
    */
   choose(call: FaultCall, nowMs: number): ChosenFault | undefined {
-    let chosen: ChosenFault | undefined;
-    for (const counted of this.#rules.values()) {
-      if (!counted.isDue(nowMs) || !matches(counted.rule, call)) continue;
-      const decision = counted.decisionOf(call);
+    let chosenFault: ChosenFault | undefined;
+    for (const countedRule of this.#rules.values()) {
+      if (!countedRule.isDue(nowMs) || !matches(countedRule.rule, call)) continue;
+      const decision = countedRule.decisionOf(call);
       if (decision !== undefined) {
-        if (decision !== 'pass') chosen ??= repeatFault(counted, decision);
+        if (decision !== 'pass') chosenFault ??= repeatFault(countedRule, decision);
         continue;
       }
-      counted.matched += 1;
-      const schedule = counted.scheduleOf(call);
+      countedRule.matched += 1;
+      const schedule = countedRule.scheduleOf(call);
       const turn = schedule.call();
-      if (turn && !chosen && applies(turn.action, call)) {
+      if (turn && !chosenFault && applies(turn.action, call)) {
         schedule.take();
-        counted.seal(call, turn);
-        chosen = chosenOf(counted, turn, schedule);
+        countedRule.seal(call, turn);
+        chosenFault = chosenOf(countedRule, turn, schedule);
       } else {
-        counted.seal(call, 'pass');
+        countedRule.seal(call, 'pass');
         if (turn) schedule.pass();
       }
     }
-    return chosen;
+    return chosenFault;
   }
 }
 

@@ -76,10 +76,10 @@ export class HeldResponse {
     if (this.#hasBegun) return this.#response.destroy();
     this.#hasBegun = true;
     const response = this.#response;
-    const set = response
+    const presetHeaders = response
       .getRawHeaderNames()
       .map((name) => [name, response.getHeader(name)] as const);
-    const headers = pairsOf([...set, ...entriesOf(headerArgument)]);
+    const headers = pairsOf([...presetHeaders, ...entriesOf(headerArgument)]);
     this.#begin({ status, headers });
     return response;
   }

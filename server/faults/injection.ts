@@ -15,7 +15,7 @@ interface InjectionOptions {
   readonly fault: ChosenFault;
   readonly call: FaultCall;
   readonly tenant: Tenant;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly log: Log;
   /** Called once with the status that the caller sees, or 0 if it sees none. */
   readonly onStatusSent: (status: number) => void;
@@ -36,7 +36,7 @@ export class Injection implements Interception {
 
   constructor(options: InjectionOptions) {
     this.#options = options;
-    const { fault, call, tenant, names } = options;
+    const { fault, call, tenant, headerNames } = options;
     const wire = new ResponseWire({
       exchange: call.exchange,
       mark: this.#mark,
@@ -44,7 +44,7 @@ export class Injection implements Interception {
     });
     wire.socket.once('close', this.#onClose);
     fault.signal.addEventListener('abort', this.#abort, { once: true });
-    this.#context = { call, tenant, names, wire, signal: this.#aborter.signal };
+    this.#context = { call, tenant, headerNames, wire, signal: this.#aborter.signal };
   }
 
   /** True while the pipeline's response is held back and not sent to the caller. */
@@ -55,13 +55,13 @@ export class Injection implements Interception {
   /**
    * Header lines that name the fault in the handler's own response, if the fault lets that through.
    */
-  get notices(): HeaderPairs {
+  get addedHeaders(): HeaderPairs {
     return this.#options.fault.when === 'before' ? this.#mark : [];
   }
 
   get #mark(): HeaderPairs {
-    const { fault, names } = this.#options;
-    return fault.isUnmarked ? [] : [[names.testbed.fault, fault.ruleId]];
+    const { fault, headerNames } = this.#options;
+    return fault.isUnmarked ? [] : [[headerNames.testbed.fault, fault.ruleId]];
   }
 
   /** Runs the part of the fault before the handler. @returns whether the request continues */
@@ -102,7 +102,7 @@ export class Injection implements Interception {
     const { onSocket } = actionOf(fault.action);
     if (!onSocket) {
       if (fault.when !== 'before') this.#reportNotFired();
-      return { headers: this.notices };
+      return { headers: this.addedHeaders };
     }
     this.#removeListeners();
     const { fired, missed, signal } = fault;

@@ -19,15 +19,15 @@ export function readPlan(text: string, isTaken: (id: string) => boolean = () => 
     const message = `the plan has more than ${PLAN_MAX_BYTES} bytes`;
     return { problems: [{ line: 1, column: 1, message }] };
   }
-  const read = readYaml(text, planShape);
-  if ('problems' in read) return read;
-  const { rules } = read.content;
+  const parseResult = readYaml(text, planShape);
+  if ('problems' in parseResult) return parseResult;
+  const { rules } = parseResult.content;
   const ids = rules.map(({ id }) => id);
   const problems = ids.flatMap((id, index) => {
     if (id === undefined || (!isTaken(id) && ids.indexOf(id) === index)) return [];
     const path = ['rules', index, 'id'];
     const message = `${path.join('.')}: the rule "${id}" already exists`;
-    return [{ ...read.positionOf(path), message }];
+    return [{ ...parseResult.positionOf(path), message }];
   });
   if (problems.length > 0) return { problems };
   let number = 0;

@@ -17,9 +17,9 @@ const basicCredentials = /^basic +([A-Za-z0-9+/=]+) *$/i;
 
 /** Chooses faults from the plans of the tenants, and runs them. */
 export class FaultTransform implements ResponseTransform {
-  readonly #services: Pick<Services, 'names' | 'log' | 'tenants'>;
+  readonly #services: Pick<Services, 'headerNames' | 'log' | 'tenants'>;
 
-  constructor(services: Pick<Services, 'names' | 'log' | 'tenants'>) {
+  constructor(services: Pick<Services, 'headerNames' | 'log' | 'tenants'>) {
     this.#services = services;
   }
 
@@ -34,7 +34,7 @@ export class FaultTransform implements ResponseTransform {
     caller: Caller,
     onStatusSent: (status: number) => void,
   ): Interception | undefined {
-    const { names, log } = this.#services;
+    const { headerNames, log } = this.#services;
     const { exchange, received, knownTenant } = context;
     const { operation } = context.endpoint;
     const raw = Buffer.isBuffer(received) ? received : undefined;
@@ -42,14 +42,14 @@ export class FaultTransform implements ResponseTransform {
     const plans = faultPlansOf(tenant);
     if (!plans.isActive) return undefined;
     const { store } = tenant;
-    const requestIdHeader = names.requestId;
+    const requestIdHeader = headerNames.requestId;
     const call = new FaultCall({ operation, exchange, caller, raw, store, requestIdHeader });
     const fault = plans.choose(call, tenant.clock.now());
     if (!fault) return undefined;
     context.switchTo(tenant);
     exchange.record.deviceId = call.deviceId;
     exchange.record.userId = caller.user?.id;
-    return new Injection({ fault, call, tenant, names, log, onStatusSent });
+    return new Injection({ fault, call, tenant, headerNames, log, onStatusSent });
   }
 
   /** Returns the tenant that a request without a token will belong to. */

@@ -135,12 +135,12 @@ export class ResponseWire {
   #untilClosed(callback: (done: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       if (this.isDisconnected) return resolve();
-      const done = (): void => {
-        this.socket.off('close', done);
+      const finish = (): void => {
+        this.socket.off('close', finish);
         resolve();
       };
-      this.socket.on('close', done);
-      callback(done);
+      this.socket.on('close', finish);
+      callback(finish);
     });
   }
 }

@@ -98,28 +98,28 @@ export function readBody(
   if (failure) return failure(partOf([request.read() ?? nothingReceived.end]));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let received = 0;
+    let receivedBytes = 0;
     let isOver = false;
     let transfer: ConnectionBytes | undefined;
     const drop = (refusal: Refusal): void => {
-      received = Number.POSITIVE_INFINITY;
+      receivedBytes = Number.POSITIVE_INFINITY;
       chunks.length = 0;
       transfer?.set(0);
       resolve(refusal);
     };
     request.on(bodyFailed, (fail: BodyFailure) => drop(fail(partOf(chunks))));
     request.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (received > maxBytes) {
+      receivedBytes += chunk.length;
+      if (receivedBytes > maxBytes) {
         drop(refuse.tooLarge(maxBytes));
         return;
       }
       chunks.push(chunk);
       // A body that is complete with its first chunk, as nearly all are, is never counted in the
       // budget; Node's end event comes later.
-      if (received === announced || request.complete) return;
+      if (receivedBytes === announced || request.complete) return;
       transfer ??= incompleteTransfers.open(() => drop(tooManyBytes));
-      transfer.set(received + chunks.length * CHUNK_BYTES);
+      transfer.set(receivedBytes + chunks.length * CHUNK_BYTES);
     });
     request.on('end', () => {
       isOver = true;
@@ -139,8 +139,8 @@ export function readBody(
 }
 
 function partOf(chunks: readonly Buffer[]): ReceivedPart {
-  const received = Buffer.concat(chunks);
-  return { bytes: received.length, end: endOf(received) };
+  const receivedBytes = Buffer.concat(chunks);
+  return { bytes: receivedBytes.length, end: endOf(receivedBytes) };
 }
 
 /** A request that was created in memory, with its body complete. */
@@ -172,11 +172,11 @@ export function checkMediaType(
   expected: string | readonly string[],
 ): Refusal | undefined {
   const types = typeof expected === 'string' ? [expected] : expected;
-  const wanted = types.join('" or "');
+  const acceptedTypes = types.join('" or "');
   const contentType = request.headers['content-type'];
   if (contentType === undefined) {
     const detail = { path: mediaTypePath, expected: types.join(' or '), actual: 'nothing' };
-    return refuse.malformed(`the Content-Type header is missing; send "${wanted}"`, detail);
+    return refuse.malformed(`the Content-Type header is missing; send "${acceptedTypes}"`, detail);
   }
   const mediaType = mediaTypePattern.exec(contentType)?.[1]?.toLowerCase();
   if (mediaType === undefined) {
@@ -185,7 +185,10 @@ export function checkMediaType(
       expected: types.join(' or '),
       actual: describeValue(contentType),
     };
-    return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`, detail);
+    return refuse.malformed(
+      `the Content-Type header is malformed; send "${acceptedTypes}"`,
+      detail,
+    );
   }
   return types.includes(mediaType) ? undefined : refuse.unsupportedMediaType(mediaType, types);
 }

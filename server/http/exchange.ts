@@ -20,7 +20,7 @@ export interface Exchange {
   /** The clock of the response's Date header; the response writer's clock when absent. */
   clock?: AdjustableClock;
   /** Headers that are added to every response of this exchange. */
-  notices?: readonly (readonly [string, string])[];
+  addedHeaders?: readonly (readonly [string, string])[];
   /** The raw connection of an upgrade request, and the bytes already read from it. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
 }
@@ -38,13 +38,13 @@ const printableId = /^[\x20-\x7e]{1,256}$/;
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { names, newRequestId }: { names: VendorNames; newRequestId: () => string },
+  { headerNames, newRequestId }: { headerNames: VendorNames; newRequestId: () => string },
 ): Exchange {
   const url = originForm(request.url ?? '');
   // Express and the pagination links read the URL from the request.
   request.url = url;
   const mark = url.indexOf('?');
-  const id = request.headers[names.requestId.toLowerCase()];
+  const id = request.headers[headerNames.requestId.toLowerCase()];
   const requestId = typeof id === 'string' && printableId.test(id) ? id : newRequestId();
   return {
     request,

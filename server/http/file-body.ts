@@ -116,9 +116,9 @@ export function sendFile(
  * 6266).
  */
 export function dispositionOf(name: string): string {
-  const plain = name.replace(/[^\w .()+-]/g, '_');
-  const extended = plain === name ? '' : `; filename*=UTF-8''${escapeName(name)}`;
-  return `attachment; filename="${plain}"${extended}`;
+  const plainName = name.replace(/[^\w .()+-]/g, '_');
+  const extendedParameter = plainName === name ? '' : `; filename*=UTF-8''${escapeName(name)}`;
+  return `attachment; filename="${plainName}"${extendedParameter}`;
 }
 
 /** Percent-encodes a name by RFC 8187, which is stricter than a URL; replaces lone surrogates. */

@@ -64,8 +64,10 @@ function locationAt(
 }
 
 function absentOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {
-  const sent = misspeltIn(issue, schema);
-  return sent === undefined ? 'nothing' : `nothing of this name, but ${describeValue(sent)}`;
+  const misspeltName = misspeltIn(issue, schema);
+  return misspeltName === undefined
+    ? 'nothing'
+    : `nothing of this name, but ${describeValue(misspeltName)}`;
 }
 
 /**

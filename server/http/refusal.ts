@@ -92,7 +92,7 @@ export const refuse = {
       headers: { Allow: allowed.join(', ') },
       detail: { path: 'method', expected: allowed.join(' or '), ...(given && { actual: given }) },
     }),
-  conflict: (error: string, body?: object, detail?: OptionalDetail) =>
+  conflict: (error: string, detail?: OptionalDetail, body?: object) =>
     new Refusal(409, error, { body, detail }),
   gone: (error: string, detail?: OptionalDetail) => new Refusal(410, error, { detail }),
   preconditionFailed: (error: string, detail?: OptionalDetail) =>
@@ -137,8 +137,8 @@ export const refuse = {
   unprocessable: (error: string, detail?: OptionalDetail) => new Refusal(422, error, { detail }),
   tooManyRequests: (
     retryAfterSeconds: number,
-    reason = 'too many requests',
     detail?: OptionalDetail,
+    reason = 'too many requests',
   ) =>
     new Refusal(429, `${reason}; try again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },

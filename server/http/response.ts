@@ -50,7 +50,7 @@ export interface UnsentResponse {
 export type ResponseRewriter = (exchange: Exchange, unsentResponse: UnsentResponse) => void;
 
 interface WriterOptions {
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   /** The clock for exchanges that have no clock. */
   readonly clock: AdjustableClock;
   readonly openFiles: Semaphore;
@@ -58,7 +58,7 @@ interface WriterOptions {
    * Budget of response bytes that clients have not read; when it is exhausted, the oldest unread
    * response is cut off.
    */
-  readonly unread: ByteBudget;
+  readonly unreadBytes: ByteBudget;
   /** Returns the function that writes a response that is not streamed, if it is to be rewritten. */
   readonly rewriter: () => ResponseRewriter | undefined;
   /** The addresses of the server; the console's is linked from refusals when it is known. */
@@ -67,18 +67,18 @@ interface WriterOptions {
 
 /** Writes responses; the names of the vendor's headers are configurable. */
 export class ResponseWriter {
-  readonly #names: VendorNames;
+  readonly #headerNames: VendorNames;
   readonly #clock: AdjustableClock;
   readonly #openFiles: Semaphore;
-  readonly #unread: ByteBudget;
+  readonly #unreadBytes: ByteBudget;
   readonly #rewriter: () => ResponseRewriter | undefined;
   readonly #addresses: Readonly<Addresses> | undefined;
 
-  constructor({ names, clock, openFiles, unread, rewriter, addresses }: WriterOptions) {
-    this.#names = names;
+  constructor({ headerNames, clock, openFiles, unreadBytes, rewriter, addresses }: WriterOptions) {
+    this.#headerNames = headerNames;
     this.#clock = clock;
     this.#openFiles = openFiles;
-    this.#unread = unread;
+    this.#unreadBytes = unreadBytes;
     this.#rewriter = rewriter;
     this.#addresses = addresses;
   }
@@ -147,7 +147,7 @@ export class ResponseWriter {
     if (consoleUrl !== undefined) {
       // Links to the console, which asks for the token that a reader of this header may not have.
       const url = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
-      headers.push([this.#names.testbed.explain, url]);
+      headers.push([this.#headerNames.testbed.explain, url]);
     }
     this.#write(exchange, refusal.status, headers, JSON.stringify(body));
   }
@@ -159,12 +159,21 @@ export class ResponseWriter {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => /^[A-Za-z0-9-]{1,100}$/.test(name))
-      .filter((name) => name.toLowerCase().startsWith(`${this.#names.prefix.toLowerCase()}-`));
-    const known = ['Authorization', 'Content-Type', this.#names.signature, this.#names.requestId];
-    const allowed = new Map([...known, ...corsHeaders].map((name) => [name.toLowerCase(), name]));
+      .filter((name) =>
+        name.toLowerCase().startsWith(`${this.#headerNames.prefix.toLowerCase()}-`),
+      );
+    const allowedHeaders = [
+      'Authorization',
+      'Content-Type',
+      this.#headerNames.signature,
+      this.#headerNames.requestId,
+    ];
+    const allowedNames = new Map(
+      [...allowedHeaders, ...corsHeaders].map((name) => [name.toLowerCase(), name]),
+    );
     this.#write(exchange, 204, [
       ['Access-Control-Allow-Methods', methods.join(', ')],
-      ['Access-Control-Allow-Headers', [...allowed.values()].join(', ')],
+      ['Access-Control-Allow-Headers', [...allowedNames.values()].join(', ')],
       ['Access-Control-Max-Age', '600'],
       ['Allow', methods.join(', ')],
     ]);
@@ -177,7 +186,7 @@ export class ResponseWriter {
     body?: string | Buffer,
   ): void {
     const { response } = exchange;
-    const rawHeaders: HeaderValue[] = [this.#names.requestId, exchange.requestId];
+    const rawHeaders: HeaderValue[] = [this.#headerNames.requestId, exchange.requestId];
     for (const [name, value] of headers) rawHeaders.push(name, value);
     for (const [name, value] of this.#common(exchange)) rawHeaders.push(name, value);
     if (body !== undefined) rawHeaders.push('Content-Length', String(Buffer.byteLength(body)));
@@ -188,7 +197,7 @@ export class ResponseWriter {
     }
     const rewrite = this.#rewriter();
     if (rewrite) {
-      const sentId = exchange.request.headers[this.#names.requestId.toLowerCase()];
+      const sentId = exchange.request.headers[this.#headerNames.requestId.toLowerCase()];
       const isRequestIdGenerated = sentId !== exchange.requestId;
       rewrite(exchange, { status, rawHeaders, body, isRequestIdGenerated });
       this.#countUnread(response);
@@ -207,14 +216,14 @@ export class ResponseWriter {
   #countUnread(response: Exchange['response']): void {
     const { writableLength = 0 } = response.socket ?? {};
     if (writableLength <= UNCOUNTED_BYTES) return;
-    const unreadData = this.#unread.open(() => response.destroy());
+    const unreadData = this.#unreadBytes.open(() => response.destroy());
     response.once('close', () => unreadData.set(0));
     unreadData.set(writableLength);
   }
 
   #applyHeaders(exchange: Exchange, headers: readonly (readonly [string, HeaderValue])[]): void {
     const { response } = exchange;
-    response.setHeader(this.#names.requestId, exchange.requestId);
+    response.setHeader(this.#headerNames.requestId, exchange.requestId);
     for (const [name, value] of headers) response.setHeader(name, value);
     for (const [name, value] of this.#common(exchange)) response.appendHeader(name, value);
   }
@@ -231,7 +240,7 @@ export class ResponseWriter {
     response.writeHead(status);
     // A synchronous generator runs in turns, so that it does not block other requests.
     const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
-    const unreadData = this.#unread.open(() => response.destroy());
+    const unreadData = this.#unreadBytes.open(() => response.destroy());
     for await (const part of paced) {
       if (response.destroyed) return;
       record.responseBytes += Buffer.byteLength(part);
@@ -246,15 +255,15 @@ export class ResponseWriter {
 
   /** Returns the headers common to every response of this exchange. */
   #common(exchange: Exchange): readonly (readonly [string, string])[] {
-    const { notices } = exchange;
+    const { addedHeaders } = exchange;
     const crossOrigin = this.#crossOrigin(exchange);
     const clock = exchange.clock ?? this.#clock;
     // Node adds a Date of the system clock by itself; any other clock needs an explicit Date.
-    if (clock.isSystem) return notices ? [...notices, ...crossOrigin] : crossOrigin;
+    if (clock.isSystem) return addedHeaders ? [...addedHeaders, ...crossOrigin] : crossOrigin;
     const now = new Date(clock.now());
     const date = ['Date', now.toUTCString()] as const;
-    const testbed = [this.#names.testbed.time, now.toISOString()] as const;
-    return [date, testbed, ...(notices ?? []), ...crossOrigin];
+    const testbed = [this.#headerNames.testbed.time, now.toISOString()] as const;
+    return [date, testbed, ...(addedHeaders ?? []), ...crossOrigin];
   }
 
   /**
@@ -265,7 +274,7 @@ export class ResponseWriter {
     if (request.headers.origin === undefined && request.method !== 'OPTIONS') return [];
     return [
       ['Access-Control-Allow-Origin', '*'],
-      ['Access-Control-Expose-Headers', `${corsExposed}, ${this.#names.requestId}`],
+      ['Access-Control-Expose-Headers', `${corsExposed}, ${this.#headerNames.requestId}`],
     ];
   }
 }

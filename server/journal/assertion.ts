@@ -112,9 +112,9 @@ function planOf(steps: readonly ExpectedEvent[], times: number | undefined): str
 
 function stepText({ report, ...filter }: ExpectedEvent): string {
   const conditions = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const rest = conditions.map(([name, value]) => `${name} ${value}`).join(' and ');
-  if (report === undefined) return rest === '' ? 'anything' : rest;
-  return rest === '' ? `report ${report}` : `report ${report} with ${rest}`;
+  const filterText = conditions.map(([name, value]) => `${name} ${value}`).join(' and ');
+  if (report === undefined) return filterText === '' ? 'anything' : filterText;
+  return filterText === '' ? `report ${report}` : `report ${report} with ${filterText}`;
 }
 
 function timesText(times: number): string {

@@ -34,8 +34,11 @@ export function deviceOf(entry: JournalEntry, { store }: TenantRecords): EntryDe
   if (entry.kind !== 'exchange' || entry.operation !== 'post-auth-request') return undefined;
   const { id_data: identity } = jsonObject(entry.body);
   if (typeof identity !== 'string') return undefined;
-  const read = readIdentity(identity);
-  const device = 'canonical' in read ? store.devices.findByIdentity(read.canonical) : undefined;
+  const parsedIdentity = readIdentity(identity);
+  const device =
+    'canonical' in parsedIdentity
+      ? store.devices.findByIdentity(parsedIdentity.canonical)
+      : undefined;
   return { ...(device && { id: device.id }), identity };
 }
 

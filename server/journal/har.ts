@@ -106,10 +106,10 @@ function harResponse(record: ExchangeRecord) {
  */
 function absolute({ headers, url }: ExchangeRecord): string {
   const target = maskText(url);
-  const named = `http://${headerOf(headers, 'host')}${target}`;
-  if (URL.canParse(named) && headerOf(headers, 'host') !== '') return named;
-  const local = `http://localhost${target}`;
-  return URL.canParse(local) ? local : `http://localhost/#${encodeURIComponent(target)}`;
+  const namedUrl = `http://${headerOf(headers, 'host')}${target}`;
+  if (URL.canParse(namedUrl) && headerOf(headers, 'host') !== '') return namedUrl;
+  const localUrl = `http://localhost${target}`;
+  return URL.canParse(localUrl) ? localUrl : `http://localhost/#${encodeURIComponent(target)}`;
 }
 
 function harHeaders(flat: readonly (string | readonly string[])[]) {

@@ -18,7 +18,7 @@ export interface Devices {
   readonly devices: {
     find(id: string): JournalDevice | undefined;
     findByIdentity(identity: string): JournalDevice | undefined;
-    readPortions(filter: {
+    readBatches(filter: {
       readonly identityHas?: readonly string[];
     }): Iterable<readonly JournalDevice[]>;
   };
@@ -37,18 +37,18 @@ export type NamedDevice =
 export function findNamedDevice({ devices }: Devices, wanted: string): NamedDevice {
   const device = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (device) return device;
-  const same: JournalDevice[] = [];
+  const namesakes: JournalDevice[] = [];
   // A value in canonical JSON is either a string or any other value, so both spellings are
   // searched.
-  for (const some of devices.readPortions({
+  for (const batch of devices.readBatches({
     identityHas: [`:${JSON.stringify(wanted)}`, `:${wanted}`],
   })) {
-    same.push(...some.filter(({ identity }) => identityValues(identity).includes(wanted)));
-    if (same.length > NAMESAKES_MAX) break;
+    namesakes.push(...batch.filter(({ identity }) => identityValues(identity).includes(wanted)));
+    if (namesakes.length > NAMESAKES_MAX) break;
   }
-  const [first, second] = same;
+  const [first, second] = namesakes;
   if (first && !second) return first;
-  if (first) return { several: same.slice(0, NAMESAKES_MAX).map(({ id }) => id) };
+  if (first) return { several: namesakes.slice(0, NAMESAKES_MAX).map(({ id }) => id) };
   return { nearest: nearestOf(wanted, namesIn(devices)) };
 }
 
@@ -64,8 +64,8 @@ export function ambiguousNameSentence(named: NamedDevice, ifNone: string): strin
 
 function namesIn(devices: Devices['devices']): string[] {
   const names: string[] = [];
-  for (const some of devices.readPortions({})) {
-    for (const { id, identity } of some) names.push(id, ...identityValues(identity));
+  for (const batch of devices.readBatches({})) {
+    for (const { id, identity } of batch) names.push(id, ...identityValues(identity));
     if (names.length >= COMPARED_MAX) break;
   }
   return names;

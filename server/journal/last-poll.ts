@@ -26,17 +26,17 @@ export function keepLastPoll(record: ExchangeRecord, devices: LastPolls): void {
   const device = devices.find(deviceId);
   if (!device) return;
   const { lastPoll } = device;
-  const refused = refusedIn(record);
+  const refusal = refusedIn(record);
   const isSuccess = status >= 200 && status < 300;
   if (lastPoll && lastPoll.operation === operation && hasSameData(lastPoll.content, record)) {
     lastPoll.atMs = atMs;
     lastPoll.status = status;
-    lastPoll.refused = refused;
+    lastPoll.refused = refusal;
     if (isSuccess) lastPoll.answered = lastPoll;
   } else {
     const poll = { operation, content: pollDataIn(record) };
     const answered = isSuccess ? poll : lastPoll?.answered;
-    device.lastPoll = { ...poll, atMs, status, refused, answered };
+    device.lastPoll = { ...poll, atMs, status, refused: refusal, answered };
   }
 }
 

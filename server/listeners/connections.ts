@@ -110,7 +110,7 @@ export class Connections {
 
   #defer(socket: Socket, lastWord: () => string): void {
     const end = endOf(socket);
-    const cut = (): void => {
+    const cutOff = (): void => {
       this.#surplus.delete(end);
       socket.destroy();
     };
@@ -118,10 +118,10 @@ export class Connections {
       if (surplus.isRefused) return;
       surplus.isRefused = true;
       const word = lastWord();
-      if (word === '') cut();
+      if (word === '') cutOff();
       else this.closing.close(socket, word);
     };
-    const surplus: SurplusConnection = { isRefused: false, turnOut, cut };
+    const surplus: SurplusConnection = { isRefused: false, turnOut, cut: cutOff };
     const timer = systemClock.after(RESPONSE_READ_MAX_MS, turnOut, true);
     socket.once('close', () => {
       timer.cancel();

@@ -7,12 +7,12 @@ import type { Socket } from 'node:net';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
+import { opensSocket, responseOn, routeExchanges } from './api-listener.ts';
 import type { InternalApi } from './internal-api.ts';
-import { opensSocket, responseOn, routeExchanges } from './protocol.ts';
 
 interface InternalApiOptions {
   readonly routes: Routes;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly newRequestId: () => string;
 }
 

@@ -9,18 +9,18 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { WholeRequest } from '../http/body.ts';
 import { openExchange } from '../http/exchange.ts';
 import type { Routes } from '../pipeline/routes.ts';
+import { makeOwn, routeExchanges } from './api-listener.ts';
 import type {
   MemoryListener,
   MemoryRequest,
   MemoryResponseReader,
   ResponseHeaders,
 } from './memory-listener.ts';
-import { makeOwn, routeExchanges } from './protocol.ts';
 
 /** The parts of a server that an in-memory listener needs. */
 interface MemoryListenerOptions {
   readonly routes: Routes;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly newRequestId: () => string;
 }
 
@@ -54,18 +54,18 @@ function messagesOf(app: Routes['app']) {
       this.httpVersion = '1.1';
       this.complete = true;
       this.wholeBody = typeof body === 'string' ? Buffer.from(body) : (body ?? nothing);
-      const named: Record<string, string> = { host };
+      const namedHeaders: Record<string, string> = { host };
       this.rawHeaders.push('host', host);
       for (const name in headers) {
         const value = headers[name] ?? '';
         this.rawHeaders.push(name, value);
-        named[inLowerCase(name)] = value;
+        namedHeaders[inLowerCase(name)] = value;
       }
       if (body !== undefined && body !== null) {
-        named['content-length'] = String(this.wholeBody.length);
+        namedHeaders['content-length'] = String(this.wholeBody.length);
         this.rawHeaders.push('content-length', String(this.wholeBody.length));
       }
-      this.headers = named;
+      this.headers = namedHeaders;
     }
 
     /** Runs only when a handler streams the body; others read `wholeBody`. */
@@ -87,22 +87,22 @@ function messagesOf(app: Routes['app']) {
     override writeHead(status: number, ...more: unknown[]): this {
       this.statusCode = status;
       this.isHeadSent = true;
-      const named: ResponseHeaders = {};
+      const namedHeaders: ResponseHeaders = {};
       // Headers that were set one by one. Most responses pass all headers to `writeHead`, and have
       // none here.
       const presetNames = this.getHeaderNames();
-      for (const name of presetNames) addHeader(named, name, this.getHeader(name));
+      for (const name of presetNames) addHeader(namedHeaders, name, this.getHeader(name));
       const headerArgument = more.at(-1);
       if (Array.isArray(headerArgument)) {
         for (let at = 0; at < headerArgument.length; at += 2) {
-          addHeader(named, inLowerCase(String(headerArgument[at])), headerArgument[at + 1]);
+          addHeader(namedHeaders, inLowerCase(String(headerArgument[at])), headerArgument[at + 1]);
         }
       } else if (typeof headerArgument === 'object' && headerArgument !== null) {
         for (const [name, value] of Object.entries(headerArgument)) {
-          addHeader(named, inLowerCase(name), value);
+          addHeader(namedHeaders, inLowerCase(name), value);
         }
       }
-      this.#reader.onHead(status, named);
+      this.#reader.onHead(status, namedHeaders);
       return this;
     }
 

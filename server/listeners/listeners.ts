@@ -19,13 +19,13 @@ import { assertComplete, mountRoutes } from '../pipeline/routes.ts';
 import type { Services } from '../pipeline/services.ts';
 import { completeConnectionLimits, connectionLimitsOf } from '../settings.ts';
 import type { Watchdog } from '../watchdog.ts';
+import { createListener } from './api-listener.ts';
 import { RESPONSE_READ_MAX_MS } from './connection-limits.ts';
 import { Connections } from './connections.ts';
 import { createInternalApi } from './create-internal-api.ts';
 import { createMemoryListener } from './in-memory.ts';
 import type { InternalApi } from './internal-api.ts';
 import type { MemoryListener } from './memory-listener.ts';
-import { createListener } from './protocol.ts';
 import { StagedClosing } from './staged-closing.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 
@@ -95,9 +95,9 @@ export async function openListeners(services: Services, plugIns: PlugIns): Promi
       ...(at.storage !== undefined && { storageUrl: at.storage }),
       ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), brokenTls } }),
       openInside: async () => {
-        const inside = new OpenServers(services, { pipeline, observers }, '127.0.0.1');
-        const url = await inside.open(api, { port: 0, tls: undefined });
-        return { url, close: () => inside.close() };
+        const insideServers = new OpenServers(services, { pipeline, observers }, '127.0.0.1');
+        const url = await insideServers.open(api, { port: 0, tls: undefined });
+        return { url, close: () => insideServers.close() };
       },
       openInMemory: () => openServers.openInMemory(api),
       openInternalApi: () => openInternalApi(services, [...api, ...storage], at),
@@ -118,7 +118,11 @@ function openInternalApi(services: Services, mounted: readonly Endpoint[], addre
     isUnlimited: true,
   });
   const routes = mountRoutes(mounted, pipeline, confirmationPages);
-  return createInternalApi({ routes, names: services.names, newRequestId: pipeline.newRequestId });
+  return createInternalApi({
+    routes,
+    headerNames: services.headerNames,
+    newRequestId: pipeline.newRequestId,
+  });
 }
 
 /**
@@ -170,11 +174,11 @@ class OpenServers {
     mounted: readonly Endpoint[],
     { port, tls }: { port: number; tls: TlsIdentity | undefined },
   ): Promise<string> {
-    const { names, random, log, settings, tenants, turns } = this.#services;
+    const { headerNames, random, log, settings, tenants, turns } = this.#services;
     const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
     const { newRequestId } = this.#pipeline;
     const connectionLimits = connectionLimitsOf(settings);
-    const shared = { routes, names, random, log, turns, tls, newRequestId, connectionLimits };
+    const shared = { routes, headerNames, random, log, turns, tls, newRequestId, connectionLimits };
     const connections = this.#connections;
     const server = createListener({
       ...shared,
@@ -189,10 +193,10 @@ class OpenServers {
   }
 
   openInMemory(mounted: readonly Endpoint[]): MemoryListener {
-    const { names } = this.#services;
+    const { headerNames } = this.#services;
     const { newRequestId } = this.#pipeline;
     const routes = mountRoutes(mounted, this.#pipeline, confirmationPages);
-    return createMemoryListener({ routes, names, newRequestId });
+    return createMemoryListener({ routes, headerNames, newRequestId });
   }
 
   async close(farewell?: Promise<void>): Promise<void> {

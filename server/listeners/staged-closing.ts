@@ -61,19 +61,19 @@ export class StagedClosing {
     // Later bytes must not be parsed as a request.
     socket.removeAllListeners('data');
     const { discardMaxMs, discardMaxBytes } = this.#limits;
-    const cut = (): void => {
+    const cutOff = (): void => {
       socket.destroy();
     };
-    const transfer = this.#incompleteTransfers.open(cut);
-    const timer = systemClock.after(discardMaxMs, cut, true);
+    const transfer = this.#incompleteTransfers.open(cutOff);
+    const timer = systemClock.after(discardMaxMs, cutOff, true);
     let discardedBytes = 0;
     socket.on('data', (chunk: Buffer) => {
       discardedBytes += chunk.length;
-      if (discardedBytes > discardMaxBytes) cut();
+      if (discardedBytes > discardMaxBytes) cutOff();
       // A chunk stays in memory until the next one replaces it.
       else transfer.set(chunk.length);
     });
-    socket.on('error', cut);
+    socket.on('error', cutOff);
     socket.once('close', () => {
       timer.cancel();
       transfer.set(0);

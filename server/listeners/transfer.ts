@@ -84,8 +84,8 @@ export class TransferRate {
     }
     const elapsedMs = nowMs - this.#sinceMs;
     if (elapsedMs < transferIdleMs) return undefined;
-    const wanted = (transferRateMin * elapsedMs) / 1000;
-    if (bytes - this.#sinceBytes >= wanted) {
+    const requiredBytes = (transferRateMin * elapsedMs) / 1000;
+    if (bytes - this.#sinceBytes >= requiredBytes) {
       this.#measureFrom(nowMs, bytes);
       return undefined;
     }
@@ -98,7 +98,7 @@ export class TransferRate {
     // A write counts as read only when it is complete. The client is too slow only if even all
     // bytes handed to the connection are too few.
     const inFlightBytes = this.#connection.bytesWritten - this.#sinceBytes;
-    return inFlightBytes < wanted ? 'unread' : undefined;
+    return inFlightBytes < requiredBytes ? 'unread' : undefined;
   }
 
   #measureFrom(nowMs: number, bytes: number): void {

@@ -97,7 +97,7 @@ export function answerUnparsableRequest(
     const unfinished = unfinishedOn(socket);
     const last = unfinished ? undefined : lastRequests.get(socket);
     const stop = stopOf(cause, socket, last && framingOf(last));
-    const named = (received: ReceivedPart = nothingReceived): ParseFailure =>
+    const createFailure = (received: ReceivedPart = nothingReceived): ParseFailure =>
       new ParseFailure({
         ...stop,
         ...(unfinished && { current: { ...framingOf(framedOf(unfinished)), received } }),
@@ -105,7 +105,7 @@ export function answerUnparsableRequest(
     const status = statuses[code] ?? '400 Bad Request';
     const textOf = (isAnswered: boolean): string =>
       textFor({
-        parseFailure: named(),
+        parseFailure: createFailure(),
         status: isAnswered ? status : '0',
         isReset: code === 'ECONNRESET',
         chunk: stop.chunk,
@@ -116,7 +116,7 @@ export function answerUnparsableRequest(
       return;
     }
     const refusal = (received: ReceivedPart): Refusal =>
-      named(received).refusalWith(Number.parseInt(status, 10));
+      createFailure(received).refusalWith(Number.parseInt(status, 10));
     if (unfinished && fail(unfinished, refusal)) {
       afterEarlierResponses(socket, unfinished, (answering) => {
         if (answering) answering.shouldKeepAlive = false;

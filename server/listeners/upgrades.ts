@@ -52,11 +52,11 @@ export function onUpgrade(server: Server, { isAccepted, accept }: UpgradeOptions
 
 /** Restores the client's headers in a request that was parsed a second time. */
 export function restoreHeaders(request: IncomingMessage): void {
-  const sent = readAgain.get(request.socket);
-  if (!sent) return;
+  const sentRequest = readAgain.get(request.socket);
+  if (!sentRequest) return;
   readAgain.delete(request.socket);
-  request.rawHeaders = sent.rawHeaders;
-  request.headers = sent.headers;
+  request.rawHeaders = sentRequest.rawHeaders;
+  request.headers = sentRequest.headers;
 }
 
 function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {

@@ -32,7 +32,10 @@ export interface Caller {
   readonly linkedDeviceId?: string | undefined;
 }
 
-type CallerServices = Pick<Services, 'tokens' | 'tenants' | 'settings' | 'links' | 'names'>;
+type CallerServices = Pick<
+  Services,
+  'tokenIssuer' | 'tenants' | 'settings' | 'linkSigner' | 'headerNames'
+>;
 
 const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exists', {
   path: 'query.tenant_id',
@@ -60,15 +63,15 @@ const CACHE_KEY_CHARACTERS = 32;
 
 /** Finds the caller of a request by its token. */
 export class Callers {
-  readonly #tokens: TokenIssuer;
+  readonly #tokenIssuer: TokenIssuer;
   readonly #tenants: Tenants;
   readonly #trustProxy: boolean;
   readonly #cached = new Map<string, CachedToken>();
-  readonly #links: Pick<Services, 'links' | 'names'>;
+  readonly #linkServices: Pick<Services, 'linkSigner' | 'headerNames'>;
 
-  constructor({ tokens, tenants, settings, links, names }: CallerServices) {
-    this.#links = { links, names };
-    this.#tokens = tokens;
+  constructor({ tokenIssuer, tenants, settings, linkSigner, headerNames }: CallerServices) {
+    this.#linkServices = { linkSigner, headerNames };
+    this.#tokenIssuer = tokenIssuer;
     this.#tenants = tenants;
     this.#trustProxy = settings.trustProxy;
   }
@@ -152,8 +155,8 @@ export class Callers {
   }
 
   #tenantOfLink(search: URLSearchParams): Tenant | undefined {
-    const named = search.get('tenant_id') ?? '';
-    return named === '' ? this.#tenants.first : this.#tenants.find(named);
+    const tenantId = search.get('tenant_id') ?? '';
+    return tenantId === '' ? this.#tenants.first : this.#tenants.find(tenantId);
   }
 
   #holderOfLink(exchange: Exchange): Caller | Refusal {
@@ -161,7 +164,7 @@ export class Callers {
     const search = new URLSearchParams(exchange.search);
     const tenant = this.#tenantOfLink(search);
     const nowMs = (tenant ?? this.#tenants.first).clock.now();
-    const wrong = checkLink(this.#links, { path, search, nowMs });
+    const wrong = checkLink(this.#linkServices, { path, search, nowMs });
     return wrong ?? (tenant ? { tenant, linkedDeviceId: deviceOfLink(exchange) } : linkOfNoTenant);
   }
 
@@ -171,7 +174,7 @@ export class Callers {
     if (cachedToken !== undefined && cachedToken.header === header) return cachedToken.claims;
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
-    const claims = this.#tokens.read(token);
+    const claims = this.#tokenIssuer.read(token);
     if ('reason' in claims) return unreadableToken(request, token, claims.reason);
     if (header !== undefined) this.#cache({ header, claims });
     return claims;

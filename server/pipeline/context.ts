@@ -34,10 +34,10 @@ export class RequestContext implements HandlerContext {
   readonly exchange: Exchange;
   readonly random: Services['random'];
   readonly settings: Services['settings'];
-  readonly names: Services['names'];
+  readonly headerNames: Services['headerNames'];
   readonly tenants: Services['tenants'];
-  readonly tokens: Services['tokens'];
-  readonly links: Services['links'];
+  readonly tokenIssuer: Services['tokenIssuer'];
+  readonly linkSigner: Services['linkSigner'];
   readonly sockets: Services['sockets'];
   readonly outbox: Services['outbox'];
   readonly log: Services['log'];
@@ -73,10 +73,10 @@ export class RequestContext implements HandlerContext {
     this.exchange = exchange;
     this.random = services.random;
     this.settings = services.settings;
-    this.names = services.names;
+    this.headerNames = services.headerNames;
     this.tenants = services.tenants;
-    this.tokens = services.tokens;
-    this.links = services.links;
+    this.tokenIssuer = services.tokenIssuer;
+    this.linkSigner = services.linkSigner;
     this.sockets = services.sockets;
     this.outbox = services.outbox;
     this.log = services.log;

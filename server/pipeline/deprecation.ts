@@ -37,7 +37,7 @@ export function refusalOfRetired(row: DeprecatedApi, nowMs: number): Refusal | u
  * Returns the headers of a deprecated operation: deprecation date (RFC 9745), end of life (RFC
  * 8594) and successor; none before the announcement.
  */
-export function deprecationNotices(
+export function deprecationHeaders(
   row: DeprecatedApi,
   { parameters }: Pick<Exchange, 'parameters'>,
   nowMs: number,

@@ -52,7 +52,9 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     : object;
 
 /** The context that every handler receives in addition to its input. */
-export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskCaller {
+export interface HandlerContext
+  extends Omit<Services, 'storageErrors' | 'unreadBytes'>,
+    LongTaskCaller {
   /** The caller's tenant; the first tenant where the caller has no token. */
   readonly tenant: Tenant;
   readonly store: Store;

@@ -17,7 +17,7 @@ export class DeliberateFailure extends Error {
 /** The response to a failure that is logged where it occurs. */
 export const internalError = refuse.internal();
 
-const passwordsBusy = refuse.tooManyRequests(1, undefined, {
+const passwordsBusy = refuse.tooManyRequests(1, {
   expected: 'fewer logins by password at a time',
 });
 const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists', {

@@ -145,7 +145,7 @@ describe('a handler that refuses a request', () => {
 
   it('may extend the Error body but not replace its fields', async () => {
     const body = { id: 'd', error: 'other', request_id: 'other' };
-    const response = await post(await serve(() => refuse.conflict('it is so', body)));
+    const response = await post(await serve(() => refuse.conflict('it is so', undefined, body)));
     expect(JSON.parse(response.text)).toEqual({ id: 'd', error: 'it is so', request_id: 'call-1' });
   });
 });

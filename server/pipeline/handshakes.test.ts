@@ -8,8 +8,8 @@ import { seededRandom, systemRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { Semaphore } from '../http/open-files.ts';
+import { createListener } from '../listeners/api-listener.ts';
 import { Connections } from '../listeners/connections.ts';
-import { createListener } from '../listeners/protocol.ts';
 import { StagedClosing } from '../listeners/staged-closing.ts';
 import { createAuthority, freshSigningKey, longValidity } from '../listeners/tls/authority.ts';
 import { completeConnectionLimits } from '../settings.ts';
@@ -50,7 +50,7 @@ async function listen(handshakeMaxMs: number) {
     },
     connections,
     turns: new Turns(systemClock),
-    names: vendorNames('X-SVC'),
+    headerNames: vendorNames('X-SVC'),
     random,
     log: { info: (line) => lines.push(line) },
     tls: { key: key.pem, cert },

@@ -26,16 +26,16 @@ const UNKNOWN_NAMES_MAX = 16;
 export function readQuery(operation: Operation, search: string): object | Refusal {
   if (!operation.query) return noQuery;
   let cachedQueries = validQueries.get(operation);
-  const before = cachedQueries?.get(search);
-  if (before) return before;
-  const read = checkedQuery(operation, operation.query, search);
-  if (read instanceof Refusal || search.length > VALID_QUERY_MAX_CHARACTERS) return read;
+  const cachedQuery = cachedQueries?.get(search);
+  if (cachedQuery) return cachedQuery;
+  const query = checkedQuery(operation, operation.query, search);
+  if (query instanceof Refusal || search.length > VALID_QUERY_MAX_CHARACTERS) return query;
   if (!cachedQueries || cachedQueries.size >= VALID_QUERIES_MAX) {
     cachedQueries = new Map();
     validQueries.set(operation, cachedQueries);
   }
-  cachedQueries.set(search, Object.freeze(read));
-  return read;
+  cachedQueries.set(search, Object.freeze(query));
+  return query;
 }
 
 const noQuery = Object.freeze({});
@@ -48,15 +48,15 @@ function checkedQuery(
   const rawQuery: Record<string, string | string[]> = Object.create(null);
   const parameters = new URLSearchParams(search);
   // Unknown parameters have no effect; a misspelt one helps to explain a missing one.
-  const unknown = [...parameters.keys()].filter((name) => !Object.hasOwn(entries, name));
-  for (const name of [...Object.keys(entries), ...unknown.slice(0, UNKNOWN_NAMES_MAX)]) {
+  const unknownNames = [...parameters.keys()].filter((name) => !Object.hasOwn(entries, name));
+  for (const name of [...Object.keys(entries), ...unknownNames.slice(0, UNKNOWN_NAMES_MAX)]) {
     const values = parameters.getAll(name);
     if (values[0] !== undefined) rawQuery[name] = values.length === 1 ? values[0] : values;
   }
   const schema = querySchemaOf(operation, entries);
-  const checked = v.safeParse(schema, rawQuery, firstProblem);
-  if (checked.success) return checked.output as object;
-  const [issue] = checked.issues;
+  const parseResult = v.safeParse(schema, rawQuery, firstProblem);
+  if (parseResult.success) return parseResult.output as object;
+  const [issue] = parseResult.issues;
   return refuse.malformed(
     `query: ${problemOf(issue, { schema })}`,
     shapeDetail('query', issue, { schema }),
@@ -84,9 +84,9 @@ export function readJson(
   if (surrogateEscape.test(text) && !isWellFormed(value)) return halfSurrogate;
   if (isArrayForObject(schema, value)) return noObject;
   if (typeof value === 'string' && /^\s*[[{]/.test(value) && parsedJson(value)) return encodedTwice;
-  const checked = v.safeParse(schema, value, firstProblem);
-  if (checked.success) return { body: checked.output };
-  const [issue] = checked.issues;
+  const parseResult = v.safeParse(schema, value, firstProblem);
+  if (parseResult.success) return { body: parseResult.output };
+  const [issue] = parseResult.issues;
   return refuse.malformed(
     `body: ${problemOf(issue, { schema })}`,
     shapeDetail('body', issue, { schema }),
@@ -153,12 +153,12 @@ function notJson(raw: Buffer, text: string | undefined): Refusal {
 
 /** Describes the first bytes that are not UTF-8, as the end of a sentence. */
 function notUtf8(raw: Buffer): string {
-  const replaced = raw.toString('utf8');
+  const decodedText = raw.toString('utf8');
   let at = -1;
   let position = 0;
   do {
-    at = replaced.indexOf('\ufffd', at + 1);
-    position = Buffer.byteLength(replaced.slice(0, at));
+    at = decodedText.indexOf('\ufffd', at + 1);
+    position = Buffer.byteLength(decodedText.slice(0, at));
     // The text may itself contain the replacement character.
   } while (raw.subarray(position, position + 3).equals(replacement));
   const byte = raw[position] ?? 0;

@@ -8,7 +8,7 @@ export interface Interception {
    */
   readonly isHolding: boolean;
   /** Headers that are added to the handler's response. */
-  readonly notices: readonly (readonly [string, string])[];
+  readonly addedHeaders: readonly (readonly [string, string])[];
   /**
    * Runs before the handler; resolves to `response-sent` when the transform has answered the
    * request.

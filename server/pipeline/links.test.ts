@@ -14,8 +14,8 @@ const path = '/files/a%2Fb%20%C3%A9';
 
 function servicesOf(headerPrefix = 'X-SVC', linkLifetimeSeconds = 60) {
   return {
-    links: createLinkSigner(seededRandom('links').bytes(32)),
-    names: vendorNames(headerPrefix),
+    linkSigner: createLinkSigner(seededRandom('links').bytes(32)),
+    headerNames: vendorNames(headerPrefix),
     settings: completeSettings({ headerPrefix, linkLifetimeSeconds }),
   };
 }
@@ -78,7 +78,10 @@ describe('a signed artifact link', () => {
   });
 
   it('is 403 at another server with another secret', () => {
-    const services = { ...servicesOf(), links: createLinkSigner(seededRandom('other').bytes(32)) };
+    const services = {
+      ...servicesOf(),
+      linkSigner: createLinkSigner(seededRandom('other').bytes(32)),
+    };
     expect(statusFor(linkOf(), { services })).toBe(403);
   });
 

@@ -62,21 +62,21 @@ export function hostOf(request: IncomingMessage, trustProxy: boolean): string | 
  * link, so it proves nothing.
  */
 export function makeLink(
-  context: Pick<HandlerContext, 'links' | 'names' | 'settings' | 'nowMs' | 'origin'> & {
+  context: Pick<HandlerContext, 'linkSigner' | 'headerNames' | 'settings' | 'nowMs' | 'origin'> & {
     readonly tenant?: Pick<Tenant, 'id' | 'isFirst'>;
   },
   path: string,
   deviceId = '',
 ): ExpiringLink {
-  const { links, names, settings, nowMs, origin, tenant } = context;
+  const { linkSigner, headerNames, settings, nowMs, origin, tenant } = context;
   // Rounded up to whole seconds, as the reference implementation writes them.
   const endMs = Math.ceil((nowMs + settings.linkLifetimeSeconds * 1000) / 1000) * 1000;
   const expire = new Date(endMs).toISOString();
   const tenantId = !tenant || tenant.isFirst ? '' : tenant.id;
-  const signature = links.sign({ path, expire, tenantId });
+  const signature = linkSigner.sign({ path, expire, tenantId });
   // Concatenated by hand: URLSearchParams would cost more than all the rest of the link.
   const device = deviceId === '' ? '' : `&device_id=${deviceId}`;
-  const query = `${names.linkExpire}=${encodeURIComponent(expire)}&${names.linkSignature}=${signature}${device}&tenant_id=${tenantId}`;
+  const query = `${headerNames.linkExpire}=${encodeURIComponent(expire)}&${headerNames.linkSignature}=${signature}${device}&tenant_id=${tenantId}`;
   return { uri: `${origin}${path}?${query}`, expire };
 }
 
@@ -87,17 +87,17 @@ export function artifactLink(
   id: string,
 ): ExpiringLink {
   const path = pathOf(storageOperations['download-artifact'], { id });
-  const { links, names, settings, nowMs, tenant, storageOrigin: origin } = context;
-  const linked = { links, names, settings, nowMs, origin, ...(tenant && { tenant }) };
+  const { linkSigner, headerNames, settings, nowMs, tenant, storageOrigin: origin } = context;
+  const linked = { linkSigner, headerNames, settings, nowMs, origin, ...(tenant && { tenant }) };
   return makeLink(linked, path, context.device?.id);
 }
 
 /** Checks the signed query of a request; returns undefined when it is valid. */
 export function checkLink(
-  services: Pick<Services, 'links' | 'names'>,
+  services: Pick<Services, 'linkSigner' | 'headerNames'>,
   { path, search, nowMs }: { path: string; search: URLSearchParams; nowMs: number },
 ): Refusal | undefined {
-  const { linkExpire, linkSignature } = services.names;
+  const { linkExpire, linkSignature } = services.headerNames;
   const parameters = v.safeParse(linkQuery, {
     expire: search.get(linkExpire) ?? undefined,
     signature: search.get(linkSignature) ?? undefined,
@@ -110,7 +110,7 @@ export function checkLink(
     return refuse.malformed(`query: ${problemOf(issue, { names })}`, detail);
   }
   const { expire, signature, tenant_id: tenantId } = parameters.output;
-  if (!services.links.verifies({ path, expire, tenantId }, signature)) {
+  if (!services.linkSigner.verifies({ path, expire, tenantId }, signature)) {
     return refuse.forbidden(
       `the link's ${linkSignature} is wrong; use the link exactly as received`,
       {

@@ -41,7 +41,7 @@ interface ServiceInputs {
   /** Limit shared by all incomplete transfers; unlimited when absent. */
   readonly incompleteTransfers?: ByteBudget;
   /** Limit shared by all unread responses; unlimited when absent. */
-  readonly unread?: ByteBudget;
+  readonly unreadBytes?: ByteBudget;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function openServices({
   observers = [],
   openFiles = new Semaphore(Number.MAX_SAFE_INTEGER),
   incompleteTransfers = new ByteBudget(Number.MAX_SAFE_INTEGER),
-  unread = new ByteBudget(Number.MAX_SAFE_INTEGER),
+  unreadBytes = new ByteBudget(Number.MAX_SAFE_INTEGER),
 }: ServiceInputs): Promise<Services> {
   const tenants = await Tenants.open({
     clock,
@@ -69,16 +69,18 @@ export async function openServices({
   });
   const algorithm = tokenAlgorithms[settings.dialects.has('rs256') ? 'RS256' : 'EdDSA'];
   const secret: SecretSource = data ? (name, make) => data.secret(name, make) : (_, make) => make();
-  const names = vendorNames(settings.headerPrefix);
-  const requestIdHeader = names.requestId;
+  const headerNames = vendorNames(settings.headerPrefix);
+  const requestIdHeader = headerNames.requestId;
   return {
     clock,
     random,
     settings,
-    names,
+    headerNames,
     tenants,
-    tokens: createTokenIssuer(await tokenKey(algorithm, random, secret)),
-    links: createLinkSigner(await secret('link signature', () => random.bytes(LINK_SECRET_BYTES))),
+    tokenIssuer: createTokenIssuer(await tokenKey(algorithm, random, secret)),
+    linkSigner: createLinkSigner(
+      await secret('link signature', () => random.bytes(LINK_SECRET_BYTES)),
+    ),
     sockets: new DeviceSockets({
       random,
       settings,
@@ -96,7 +98,7 @@ export async function openServices({
       clock,
       folder: data?.path ?? tenants.first.store.files.folder,
     }),
-    unread,
+    unreadBytes,
     turns: new Turns(clock),
     longWork: new LongWork(incompleteTransfers),
   };
@@ -118,8 +120,8 @@ async function tokenKey(
   secret: SecretSource,
 ): Promise<TokenKey> {
   const key = await secret(`token key ${algorithm.name}`, async () => {
-    const made = await algorithm.makeKey(random);
-    return made.export({ format: 'der', type: 'pkcs8' });
+    const privateKey = await algorithm.makeKey(random);
+    return privateKey.export({ format: 'der', type: 'pkcs8' });
   });
   return tokenKeyOf(algorithm, createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
 }

@@ -47,7 +47,7 @@ export class Pipeline {
   readonly #lists = new WeakMap<Endpoint, StageLists>();
 
   constructor(services: Services, options: PipelineOptions) {
-    const { names, tenants, random, settings, openFiles, unread, clock } = services;
+    const { headerNames, tenants, random, settings, openFiles, unreadBytes, clock } = services;
     const { addresses, observers, transforms } = options;
     this.#services = services;
     this.#options = options;
@@ -56,7 +56,7 @@ export class Pipeline {
     const rewriting = transforms.find((transform) => 'rewrite' in transform);
     const explainAddresses = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
-    const shared = { names, clock: firstClock, openFiles, unread };
+    const shared = { headerNames, clock: firstClock, openFiles, unreadBytes };
     this.#writer = new ResponseWriter({
       ...shared,
       rewriter: () => rewriting?.rewrite,
@@ -74,8 +74,8 @@ export class Pipeline {
     const { transforms } = this.#options;
     for (const transform of transforms) {
       const { operation } = endpoint;
-      const read = transform.readParameters?.(operation, exchange.parameters);
-      if (read) exchange.parameters = read;
+      const parameters = transform.readParameters?.(operation, exchange.parameters);
+      if (parameters) exchange.parameters = parameters;
     }
     exchange.record.operation = endpoint.operation.id;
     this.#recorder.begin(exchange);
@@ -143,9 +143,9 @@ export class Pipeline {
       return;
     }
     const { mediaType } = endpoint.operation.success[response.status] ?? {};
-    const written = this.#writer.succeed(exchange, response, mediaType);
+    const bodyWritten = this.#writer.succeed(exchange, response, mediaType);
     // A body that is generated in parts may fail after its beginning was sent.
-    written?.catch((error: unknown) => this.#fail(context, error));
+    bodyWritten?.catch((error: unknown) => this.#fail(context, error));
   }
 
   #fail(context: RequestContext, error: unknown): void {
@@ -204,8 +204,8 @@ export class Pipeline {
   get rootHint(): string {
     const { device, management } = apiPrefixes;
     const { console } = this.#options.addresses;
-    const there = console === undefined ? '' : `; the console is at ${new URL('/', console)}`;
-    return `there is no page at /: devices call ${device}..., users ${management}...${there}`;
+    const consoleText = console === undefined ? '' : `; the console is at ${new URL('/', console)}`;
+    return `there is no page at /: devices call ${device}..., users ${management}...${consoleText}`;
   }
 
   /** Answers with an HTML page; the exchange belongs to no operation. */

@@ -54,9 +54,9 @@ export class Recorder {
     if (record.isStreamed) {
       record.streamedMs = clock.monotonicMs() - record.startedMs;
       record.isIncomplete = !response.writableFinished;
-      const sent = Object.entries(response.getHeaders());
+      const sentHeaders = Object.entries(response.getHeaders());
       if (record.responseHeaders.length === 0)
-        record.responseHeaders = sent.flatMap(([name, value]) => [name, headerText(value)]);
+        record.responseHeaders = sentHeaders.flatMap(([name, value]) => [name, headerText(value)]);
     }
     for (const observer of observers) observer.onEnd?.(record, tenant);
   }

@@ -66,7 +66,7 @@ export function mountRoutes(
     }
   }
   const operations = endpoints.map(({ operation }) => operation);
-  const unknown = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
+  const unknownHandler = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
   const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
   let hasExpressRoutes = false;
   const find = (path: string): Handler | undefined => {
@@ -75,12 +75,18 @@ export function mountRoutes(
     // need it.
     if (!handler && !hasExpressRoutes) {
       hasExpressRoutes = true;
-      for (const other of parameterRoutes) addRoute(app, other);
-      addFallbacks(app, pipeline, unknown);
+      for (const parameterRoute of parameterRoutes) addRoute(app, parameterRoute);
+      addFallbacks(app, pipeline, unknownHandler);
     }
     return handler;
   };
-  return { find, app, unknown, refuse: refuseAny, opensSocket: socketMatcher(endpoints) };
+  return {
+    find,
+    app,
+    unknown: unknownHandler,
+    refuse: refuseAny,
+    opensSocket: socketMatcher(endpoints),
+  };
 }
 
 function socketMatcher(endpoints: readonly Endpoint[]): Routes['opensSocket'] {

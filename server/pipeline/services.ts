@@ -19,10 +19,10 @@ export interface Services {
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: Settings;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly tenants: Tenants;
-  readonly tokens: TokenIssuer;
-  readonly links: LinkSigner;
+  readonly tokenIssuer: TokenIssuer;
+  readonly linkSigner: LinkSigner;
   readonly sockets: DeviceSockets;
   readonly outbox: Outbox;
   readonly log: Log;
@@ -32,7 +32,7 @@ export interface Services {
   readonly incompleteTransfers: ByteBudget;
   readonly storageErrors: StorageErrors;
   /** Limits the bytes of responses that clients have not read. */
-  readonly unread: ByteBudget;
+  readonly unreadBytes: ByteBudget;
   /** Orders requests that arrive at the same time. */
   readonly turns: Turns;
   /** Limits searches that run at the same time. */

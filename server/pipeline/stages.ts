@@ -14,7 +14,7 @@ import { Refusal, refuse } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { Callers } from './callers.ts';
 import type { RequestContext } from './context.ts';
-import { deprecationNotices, refusalOfRetired } from './deprecation.ts';
+import { deprecationHeaders, refusalOfRetired } from './deprecation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readJson, readQuery } from './input.ts';
 import type { ResponseTransform } from './plug-ins.ts';
@@ -81,7 +81,7 @@ function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
   return (context) => {
     const { exchange, tenants } = context;
     context.switchTo(callers.tenantOf(exchange.request) ?? tenants.first);
-    exchange.notices = deprecationNotices(row, exchange, context.nowMs);
+    exchange.addedHeaders = deprecationHeaders(row, exchange, context.nowMs);
     return undefined;
   };
 }
@@ -144,7 +144,7 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   const waitSeconds = rates.count(rateLimitKey, nowMs);
   if (waitSeconds === undefined) return undefined;
   const { requests, windowSeconds } = rates.limit;
-  return refuse.tooManyRequests(waitSeconds, undefined, {
+  return refuse.tooManyRequests(waitSeconds, {
     expected: `at most ${requests} requests of one caller in ${windowSeconds} s`,
     actual: 'one more',
   });
@@ -155,9 +155,10 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
  * @throws ClientDisconnected when the connection closes before the end of the body
  */
 const receiveBody: Stage = (context) => {
-  const read = readBody(context.request, limits.bodyMaxBytes, context.incompleteTransfers);
-  if (read instanceof Promise) return read.then((received) => keepBody(context, received));
-  return keepBody(context, read);
+  const bodyBytes = readBody(context.request, limits.bodyMaxBytes, context.incompleteTransfers);
+  if (bodyBytes instanceof Promise)
+    return bodyBytes.then((received) => keepBody(context, received));
+  return keepBody(context, bodyBytes);
 };
 
 function keepBody(context: RequestContext, received: Buffer | Refusal): undefined {
@@ -233,7 +234,7 @@ function transformResponse({ transforms, callers, recorder }: StageOptions): Sta
       if (!interception) continue;
       context.interception = interception;
       if ((await interception.begin()) === 'response-sent') return 'response-sent';
-      exchange.notices = [...(exchange.notices ?? []), ...interception.notices];
+      exchange.addedHeaders = [...(exchange.addedHeaders ?? []), ...interception.addedHeaders];
       return undefined;
     }
     return undefined;
@@ -280,9 +281,9 @@ function checkBody(context: RequestContext, operation: Operation): Refusal | und
   const wrongType = checkCoding(context.request) ?? checkMediaType(context.request, jsonType);
   if (wrongType) return wrongType;
   context.rawBody = received;
-  const read = operation.body && readJson(operation.body, received, operation.bodyValuesMax);
-  if (read instanceof Refusal) return read;
-  context.body = read?.body;
+  const parsedBody = operation.body && readJson(operation.body, received, operation.bodyValuesMax);
+  if (parsedBody instanceof Refusal) return parsedBody;
+  context.body = parsedBody?.body;
   return undefined;
 }
 

@@ -102,16 +102,22 @@ export function decideInstruction<Deployment extends InstructedDeviceDeployment>
   const startsAttempt = current.pollData === undefined;
   const isOffer = startsAttempt || current.artifactId !== artifactId;
   const offer = isOffer && { pollData: pollDataText(request), artifactId, nowMs };
-  const changed = offer ? afterOffer(current, offer) : undefined;
+  const changedDeployment = offer ? afterOffer(current, offer) : undefined;
   if (decided.decision === 'serve') {
-    return { decision: 'serve', deviceDeployment, changed, artifactId, startsAttempt };
+    return {
+      decision: 'serve',
+      deviceDeployment,
+      changed: changedDeployment,
+      artifactId,
+      startsAttempt,
+    };
   }
   const isInstalled = decided.decision === 'already-installed';
   const status = isInstalled ? 'already-installed' : 'noartifact';
   return {
     decision: 'finish',
     deviceDeployment,
-    changed: withStatus(changed ?? current, status, nowMs),
+    changed: withStatus(changedDeployment ?? current, status, nowMs),
     noUpdate: isInstalled
       ? alreadyInstalledFor(deviceDeployment.deployment)
       : noSuitableArtifactFor(deviceDeployment.deployment, decided.unsuitableReason),

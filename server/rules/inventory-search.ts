@@ -124,18 +124,18 @@ function* mergeSorted<Item>(
   for (let width = 1; width < items.length; width *= 2) {
     const merged: Item[] = [];
     for (let from = 0; from < items.length; from += 2 * width) {
-      const left = sorted.slice(from, from + width).values();
-      const right = sorted.slice(from + width, from + 2 * width).values();
-      let [one, other] = [left.next(), right.next()];
+      const leftItems = sorted.slice(from, from + width).values();
+      const rightItems = sorted.slice(from + width, from + 2 * width).values();
+      let [one, other] = [leftItems.next(), rightItems.next()];
       while (!one.done && !other.done) {
         yield;
         const isLeft = compare(one.value, other.value) <= 0;
         merged.push(isLeft ? one.value : other.value);
-        if (isLeft) one = left.next();
-        else other = right.next();
+        if (isLeft) one = leftItems.next();
+        else other = rightItems.next();
       }
-      for (; !one.done; one = left.next()) merged.push(one.value);
-      for (; !other.done; other = right.next()) merged.push(other.value);
+      for (; !one.done; one = leftItems.next()) merged.push(one.value);
+      for (; !other.done; other = rightItems.next()) merged.push(other.value);
     }
     sorted = merged;
   }

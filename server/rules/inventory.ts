@@ -36,8 +36,8 @@ export function tooManyAttributes(all: readonly StoredAttribute[]): string | und
   if (all.length > limits.attributesMax) {
     return `a device can have at most ${limits.attributesMax} attributes, not ${all.length}`;
   }
-  const reported = all.map(({ name, value, description }) => [name, value, description]);
-  return isJsonWithin(reported, limits.attributesMaxBytes)
+  const attributeValues = all.map(({ name, value, description }) => [name, value, description]);
+  return isJsonWithin(attributeValues, limits.attributesMaxBytes)
     ? undefined
     : `the attributes of a device can have at most ${limits.attributesMaxBytes} bytes in total`;
 }

@@ -65,11 +65,11 @@ export function decideNext(
     return { decision: 'conflict' };
   }
   if (deviceDeployment.deployment.type === 'configuration') return { decision: 'serve' };
-  const chosen =
+  const chosenArtifact =
     candidates.find(({ id }) => id === deviceDeployment.artifactId) ?? choose(candidates, request);
-  if (!chosen)
+  if (!chosenArtifact)
     return { decision: 'no-artifact', unsuitableReason: unsuitableReason(candidates, request) };
-  const isInstalled = chosen.name === request.artifactName;
+  const isInstalled = chosenArtifact.name === request.artifactName;
   // Only in the initial status: once the device has reported, polling again must not end its
   // update.
   if (
@@ -77,9 +77,9 @@ export function decideNext(
     !deviceDeployment.deployment.forceInstallation &&
     deviceDeployment.status === initialStatus
   ) {
-    return { decision: 'already-installed', artifactId: chosen.id };
+    return { decision: 'already-installed', artifactId: chosenArtifact.id };
   }
-  return { decision: 'serve', artifactId: chosen.id };
+  return { decision: 'serve', artifactId: chosenArtifact.id };
 }
 
 /** Returns a canonical text of a request; it does not depend on the order of the pairs. */
@@ -114,16 +114,16 @@ function unsuitableReason(
   );
   const [smallest] = bySize(ofType);
   if (!smallest) {
-    const accepted = [...new Set(candidates.flatMap(({ depends }) => depends[name] ?? []))];
-    return { condition: 'device-type', name, reportedValue, accepted };
+    const acceptedTypes = [...new Set(candidates.flatMap(({ depends }) => depends[name] ?? []))];
+    return { condition: 'device-type', name, reportedValue, accepted: acceptedTypes };
   }
   const unmet = unmetIn(smallest.depends, provides) ?? name;
-  const accepted = smallest.depends[unmet] ?? [];
+  const acceptedValues = smallest.depends[unmet] ?? [];
   return {
     condition: 'depends',
     name: unmet,
     reportedValue: ownProperty(provides, unmet),
-    accepted,
+    accepted: acceptedValues,
   };
 }
 

@@ -195,15 +195,15 @@ function finishedText({
 
 function unsuitableReasonText(unsuitable: UnsuitableReason): string {
   if (unsuitable.condition === 'artifact') return 'no artifact has this name';
-  const accepted = unsuitable.accepted.join(', ');
+  const acceptedText = unsuitable.accepted.join(', ');
   if (unsuitable.condition === 'device-type') {
-    return `no artifact with this name is compatible with device type ${unsuitable.reportedValue}; compatible types: ${accepted}`;
+    return `no artifact with this name is compatible with device type ${unsuitable.reportedValue}; compatible types: ${acceptedText}`;
   }
   const reportText =
     unsuitable.reportedValue === undefined
       ? 'does not report it'
       : `reports ${unsuitable.reportedValue}`;
-  return `it requires ${unsuitable.name} to be one of: ${accepted}; the device ${reportText}`;
+  return `it requires ${unsuitable.name} to be one of: ${acceptedText}; the device ${reportText}`;
 }
 
 /** Returns the data that a device sent, as text for sentences. */

@@ -6,6 +6,6 @@
  */
 export function ifMatchHolds(header: string | undefined, version: string | undefined): boolean {
   if (header === undefined || header.trim() === '*') return true;
-  const named = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
-  return version !== undefined && named.includes(version);
+  const entityTags = header.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+  return version !== undefined && entityTags.includes(version);
 }

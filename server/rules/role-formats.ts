@@ -93,8 +93,8 @@ function grantOf(permission: Permission): Grant | { readonly reason: string } {
     return { set: 'SuperUser' };
   }
   if (action === 'http') return pathGrantOf(object);
-  const set = groupActions[action] ?? scopedSetNamed(action);
-  if (!set) {
+  const actionSet = groupActions[action] ?? scopedSetNamed(action);
+  if (!actionSet) {
     const names = [...Object.keys(groupActions), ...scopedSets].join(', ');
     return {
       reason: `action: "${action}" must be one of any, http, ${names}; any requires the object type any and the value any`,
@@ -105,7 +105,7 @@ function grantOf(permission: Permission): Grant | { readonly reason: string } {
   if (!groupNamePattern.test(object.value)) {
     return { reason: 'object.value: must be a group name' };
   }
-  return { set, groups: [object.value] };
+  return { set: actionSet, groups: [object.value] };
 }
 
 const scopedSets = (Object.keys(permissionSets) as PermissionSetName[]).filter(

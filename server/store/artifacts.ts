@@ -61,7 +61,7 @@ const orders: Record<ArtifactOrder, string> = {
 /**
  * Number of releases whose artifacts are cached: every device that receives a deployment reads one.
  */
-const RELEASES_KEPT = 100;
+const RELEASES_CACHED_MAX = 100;
 /** Maximum number of artifacts of one name that are read; later ones do not count. */
 const RELEASE_MAX = 1000;
 
@@ -72,7 +72,7 @@ export class ArtifactStore {
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#releases = new ReadCache(sql.changes, ['artifacts'], RELEASES_KEPT);
+    this.#releases = new ReadCache(sql.changes, ['artifacts'], RELEASES_CACHED_MAX);
   }
 
   save({ artifact, sha256, modifiedMs }: StoredArtifact): void {
@@ -95,8 +95,8 @@ export class ArtifactStore {
   /** Returns the artifacts of one name, which form a release; at most `RELEASE_MAX`. */
   findByName(name: string): readonly StoredArtifact[] {
     const query = 'SELECT * FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT ?';
-    const read = () => this.#sql.all(query, [name, RELEASE_MAX]).map(storedArtifact);
-    return this.#releases.get(name, read);
+    const readArtifacts = () => this.#sql.all(query, [name, RELEASE_MAX]).map(storedArtifact);
+    return this.#releases.get(name, readArtifacts);
   }
 
   /** Returns the IDs of the artifacts of one name; at most `RELEASE_MAX`. */
@@ -151,8 +151,10 @@ export class ArtifactStore {
   remove(id: string, sha256: string): { contentInUse: boolean } {
     this.#sql.run('DELETE FROM artifacts WHERE id = ?', [id]);
     this.#sql.run('DELETE FROM releases WHERE name NOT IN (SELECT name FROM artifacts)');
-    const other = this.#sql.first('SELECT 1 FROM artifacts WHERE sha256 = ? LIMIT 1', [sha256]);
-    return { contentInUse: other !== undefined };
+    const otherArtifact = this.#sql.first('SELECT 1 FROM artifacts WHERE sha256 = ? LIMIT 1', [
+      sha256,
+    ]);
+    return { contentInUse: otherArtifact !== undefined };
   }
 }
 

@@ -55,9 +55,9 @@ export class AuditIdentities {
 
   /** Finds identities by device ID, including those of removed devices. */
   #find(ids: readonly string[], identities: KnownIdentities): void {
-    const wanted = '(SELECT value FROM json_each(?))';
-    const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}
-      UNION ALL SELECT id, identity FROM devices WHERE id IN ${wanted}`;
+    const idsSql = '(SELECT value FROM json_each(?))';
+    const query = `SELECT id, identity FROM former_devices WHERE id IN ${idsSql}
+      UNION ALL SELECT id, identity FROM devices WHERE id IN ${idsSql}`;
     const rows = this.#sql.all(query, [JSON.stringify(ids), JSON.stringify(ids)]);
     for (const id of ids) identities.set(id, undefined);
     for (const row of rows) identities.set(text(row, 'id'), text(row, 'identity'));

@@ -35,10 +35,10 @@ export interface AuditFilter {
  */
 const FAR_ENTRIES = 1000;
 
-/** Entries that `walk` reads at a time; reading them does not noticeably block other requests. */
-const ENTRIES_A_PART = 250;
+/** Entries that `readBatches` reads at a time; reading them does not noticeably block other requests. */
+const BATCH_ENTRIES = 250;
 /** Entries that a search compares with its filter at a time. */
-const ENTRIES_A_STRETCH = 5000;
+const RANGE_ENTRIES = 5000;
 
 type SortDirection = 'asc' | 'desc';
 
@@ -80,7 +80,10 @@ export class AuditLogStore {
   }
 
   append({ timeMs, ...entry }: NewAuditEntry): void {
-    const stored = this.#identities.without({ ...entry, time: new Date(timeMs).toISOString() });
+    const storedEntry = this.#identities.without({
+      ...entry,
+      time: new Date(timeMs).toISOString(),
+    });
     this.#sql.run(
       `INSERT INTO audit_logs (time_ms, action, actor_id, actor_type, actor_email, object_id,
          object_type, object_deployment_name, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -93,7 +96,7 @@ export class AuditLogStore {
         entry.object.id,
         entry.object.type,
         entry.object.deployment?.name ?? null,
-        JSON.stringify(stored),
+        JSON.stringify(storedEntry),
       ],
     );
     this.#positions.add(timeMs);
@@ -111,22 +114,22 @@ export class AuditLogStore {
     const lastSeq = this.#lastSeq();
     const entries: AuditLog[] = [];
     let total = 0;
-    for (const stretch of this.#stretches(search, lastSeq)) {
-      const filterSql = matching(search, stretch, lastSeq);
-      const inStretch = numberIn(
+    for (const range of this.#ranges(search, lastSeq)) {
+      const filterSql = matching(search, range, lastSeq);
+      const inRange = numberIn(
         this.#sql,
         `SELECT count(*) AS n ${filterSql.from}`,
         filterSql.values,
       );
       const skipped = Math.max(0, offset - total);
       const remaining = limit - entries.length;
-      if (remaining > 0 && skipped < inStretch) {
+      if (remaining > 0 && skipped < inRange) {
         const query = `SELECT document ${filterSql.from} ${orderBy[search.order]} LIMIT ? OFFSET ?`;
         entries.push(
           ...this.#entries(this.#sql.all(query, [...filterSql.values, remaining, skipped])),
         );
       }
-      total += inStretch;
+      total += inRange;
       yield;
     }
     return { total, entries };
@@ -150,39 +153,39 @@ export class AuditLogStore {
   }
 
   /** Yields the matching entries that exist now, a few at a time; other work may run in between. */
-  walk(search: Search, max: number): Generator<AuditLog[]> {
-    return this.#parts(search, max, this.#lastSeq());
+  readBatches(search: Search, max: number): Generator<AuditLog[]> {
+    return this.#batches(search, max, this.#lastSeq());
   }
 
-  *#parts(search: Search, max: number, lastSeq: number): Generator<AuditLog[]> {
+  *#batches(search: Search, max: number, lastSeq: number): Generator<AuditLog[]> {
     const identities: KnownIdentities = new Map();
     let remaining = max;
-    for (const { after, upTo } of this.#stretches(search, lastSeq)) {
+    for (const { after, upTo } of this.#ranges(search, lastSeq)) {
       let position: EntryPosition | undefined = after;
       while (position && remaining > 0) {
         const { from, values } = matching(search, { after: position, upTo }, lastSeq);
         const query = `SELECT time_ms, seq, document ${from} ${orderBy[search.order]} LIMIT ?`;
-        const rows = this.#sql.all(query, [...values, Math.min(remaining, ENTRIES_A_PART)]);
+        const rows = this.#sql.all(query, [...values, Math.min(remaining, BATCH_ENTRIES)]);
         remaining -= rows.length;
         yield this.#entries(rows, identities);
-        position = rows.length === ENTRIES_A_PART ? positionOf(rows.at(-1)) : undefined;
+        position = rows.length === BATCH_ENTRIES ? positionOf(rows.at(-1)) : undefined;
       }
       if (remaining === 0) return;
     }
   }
 
-  /** Divides the range that a search covers into consecutive stretches. */
-  *#stretches({ filter, order }: Search, lastSeq: number): Generator<EntryRange> {
+  /** Divides the entries that a search covers into ranges. */
+  *#ranges({ filter, order }: Search, lastSeq: number): Generator<EntryRange> {
     const { after, upTo } = span(filter, order);
     let position: EntryPosition | undefined = after;
     while (position) {
-      const rest = matching(
+      const remainingSql = matching(
         { filter: { object_id: filter.object_id }, order },
         { after: position, upTo },
         lastSeq,
       );
-      const query = `SELECT time_ms, seq ${rest.from} ${orderBy[order]} LIMIT 1 OFFSET ?`;
-      const last = positionOf(this.#sql.first(query, [...rest.values, ENTRIES_A_STRETCH - 1]));
+      const query = `SELECT time_ms, seq ${remainingSql.from} ${orderBy[order]} LIMIT 1 OFFSET ?`;
+      const last = positionOf(this.#sql.first(query, [...remainingSql.values, RANGE_ENTRIES - 1]));
       yield { after: position, upTo: last ?? upTo };
       position = last;
     }
@@ -232,7 +235,7 @@ function isForAll(filter: AuditFilter): boolean {
   return names.every((name) => filter[name] === undefined);
 }
 
-/** Returns the SQL that finds the matching entries of a stretch, up to the entry `lastSeq`. */
+/** Returns the SQL that finds the matching entries of a range, up to the entry `lastSeq`. */
 function matching({ filter, order }: Search, { after, upTo }: EntryRange, lastSeq: number) {
   const [behind, notBehind] = order === 'asc' ? ['>', '<='] : ['<', '>='];
   const { where, values } = filterBy(

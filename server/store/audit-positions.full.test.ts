@@ -154,14 +154,14 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
       (timeMs) => timeMs === 2000,
     ],
     ['none', { actor_type: 'device' }, () => false],
-  ])('is walked in its state at the start of the walk: %s', (_, filter, isIn) => {
+  ])('is read in its state at the start: %s', (_, filter, isIn) => {
     appendAll(setBack);
     const all = orders.map((order) => expected(order).filter((at) => isIn(times[Number(at)] ?? 0)));
-    const walks = orders.map((order) => store.auditLogs.walk({ filter, order }, 20_000));
-    const seen = walks.map((walk) => {
+    const readings = orders.map((order) => store.auditLogs.readBatches({ filter, order }, 20_000));
+    const seen = readings.map((batches) => {
       const entries: (string | undefined)[] = [];
-      for (const part of walk) {
-        entries.push(...part.map(({ change }) => change));
+      for (const batch of batches) {
+        entries.push(...batch.map(({ change }) => change));
         for (const timeMs of [0, 2000, 9999]) append(timeMs);
       }
       return entries;
@@ -169,10 +169,10 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
     expect(seen).toEqual(all);
   });
 
-  it.each([1, 249, 250, 251, 600])('can be walked for %d entries at most', (max) => {
+  it.each([1, 249, 250, 251, 600])('can be read for %d entries at most', (max) => {
     appendAll(setBack.slice(0, 700));
-    const walk = store.auditLogs.walk({ filter: {}, order: 'desc' }, max);
-    const seen = [...walk].flat().map(({ change }) => change);
+    const batches = store.auditLogs.readBatches({ filter: {}, order: 'desc' }, max);
+    const seen = [...batches].flat().map(({ change }) => change);
     expect(seen).toEqual(expected('desc').slice(0, max));
   });
 });

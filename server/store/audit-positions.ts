@@ -94,7 +94,7 @@ export class AuditPositions {
   }
 
   #position(at: number): EntryPosition {
-    return this.#positions[at] ?? this.#walk(this.#nearest(at), at * ENTRIES_APART);
+    return this.#positions[at] ?? this.#stepTo(this.#nearest(at), at * ENTRIES_APART);
   }
 
   /** Returns the nearest cached position, and the number of entries before it. */
@@ -109,12 +109,12 @@ export class AuditPositions {
   }
 
   /** Steps from a cached position to the wanted one, and caches the positions in between. */
-  #walk([from, start]: readonly [EntryPosition, number], wanted: number): EntryPosition {
+  #stepTo([from, start]: readonly [EntryPosition, number], wanted: number): EntryPosition {
     const isUp = start < wanted;
     let [entry, position] = [from, start];
     while (position !== wanted) {
-      const rest = position % ENTRIES_APART;
-      const steps = isUp || rest === 0 ? ENTRIES_APART : rest;
+      const remainder = position % ENTRIES_APART;
+      const steps = isUp || remainder === 0 ? ENTRIES_APART : remainder;
       entry = this.#step(isUp ? 'after' : 'before', entry, steps);
       position += isUp ? steps : -steps;
       this.#positions[position / ENTRIES_APART] = entry;

@@ -106,7 +106,7 @@ export class DeploymentStore {
         [seq, status, attempts, retriesLeft, JSON.stringify(deployment.deviceIds)],
       );
     });
-    this.#inDeployments.add(deployment.deviceIds);
+    this.#inDeployments.markMayBeOpen(deployment.deviceIds);
   }
 
   find(id: string): StoredDeployment | undefined {
@@ -161,8 +161,8 @@ export class DeploymentStore {
        WHERE dd.deployment_seq = ?`,
       [...groups, seq],
     );
-    const inside = row ? number(row, 'inside') : 0;
-    return { inside, outside: row ? number(row, 'every') - inside : 0 };
+    const insideCount = row ? number(row, 'inside') : 0;
+    return { inside: insideCount, outside: row ? number(row, 'every') - insideCount : 0 };
   }
 
   /** Returns true when a deployment, finished or not, has this artifact name. */

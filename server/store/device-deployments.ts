@@ -41,14 +41,14 @@ export interface DeviceDeploymentFilter {
   readonly groups?: readonly string[] | undefined;
 }
 
-/** Number of device deployments that `walk` reads at a time. */
-const WALK_PAGE = 200;
+/** Number of device deployments that `readInBatches` reads at a time. */
+const BATCH_DEVICES = 200;
 /** Maximum number of open device deployments that are read for one device. */
 const OPEN_MAX = 1000;
 /** Number of devices whose open device deployments are cached. */
-const OPEN_KEPT = 20_000;
+const OPEN_CACHED_MAX = 20_000;
 /** Number of deployments whose count of offered devices is cached. */
-const OFFERED_KEPT = 1000;
+const OFFERED_CACHED_MAX = 1000;
 
 const ofDeployment = 'FROM device_deployments dd WHERE dd.deployment_seq = d.seq';
 /** Reads the facts for `finishTimeMs`; devices are counted only if `max_devices` is set. */
@@ -74,8 +74,8 @@ export class DeviceDeploymentStore {
 
   constructor(sql: Sql, inDeployments: DevicesInDeployments) {
     this.#sql = sql;
-    this.#open = new ReadCache(sql.changes, ['deployments', 'device_deployments'], OPEN_KEPT);
-    this.#offered = new ReadCache(sql.changes, ['device_deployments'], OFFERED_KEPT);
+    this.#open = new ReadCache(sql.changes, ['deployments', 'device_deployments'], OPEN_CACHED_MAX);
+    this.#offered = new ReadCache(sql.changes, ['device_deployments'], OFFERED_CACHED_MAX);
     this.#inDeployments = inDeployments;
   }
 
@@ -97,7 +97,7 @@ export class DeviceDeploymentStore {
 
   /** Records that no deployment is open for the device, and why. */
   cacheNoUpdate(deviceId: string, why: NoUpdate): void {
-    this.#inDeployments.rememberNoUpdate(deviceId, why);
+    this.#inDeployments.cacheNoUpdate(deviceId, why);
   }
 
   /** Returns the device deployment if it was offered to the device and is still in its history. */
@@ -146,7 +146,7 @@ export class DeviceDeploymentStore {
       this.#update(current, next);
       if (mayFinish(current, next)) this.#refreshFinish(current.deployment.seq, nowMs);
     });
-    this.#inDeployments.add([current.deviceId]);
+    this.#inDeployments.markMayBeOpen([current.deviceId]);
   }
 
   /**
@@ -189,8 +189,8 @@ export class DeviceDeploymentStore {
     );
     this.#stop(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinish(number(row, 'deployment_seq'), nowMs);
-    if (status === 'decommissioned') this.#inDeployments.rememberNoUpdate(deviceId, noDeployment);
-    else this.#inDeployments.add([deviceId]);
+    if (status === 'decommissioned') this.#inDeployments.cacheNoUpdate(deviceId, noDeployment);
+    else this.#inDeployments.markMayBeOpen([deviceId]);
   }
 
   /** Returns the number of device deployments by status. */
@@ -224,7 +224,7 @@ export class DeviceDeploymentStore {
    * Yields all device deployments of `list`. Reads a few hundred at a time, so that other work can
    * run in between.
    */
-  *walk(
+  *readInBatches(
     deployment: StoredDeployment,
     filter: DeviceDeploymentFilter,
   ): Generator<StoredDeviceDeployment> {
@@ -233,7 +233,7 @@ export class DeviceDeploymentStore {
         'dd.device_id > ?',
         after,
       ]);
-      const query = `${queryWithoutPollData} ${where} ORDER BY dd.device_id LIMIT ${WALK_PAGE}`;
+      const query = `${queryWithoutPollData} ${where} ORDER BY dd.device_id LIMIT ${BATCH_DEVICES}`;
       const deviceDeployments = this.#sql.all(query, values).map(deviceDeployment);
       const last = deviceDeployments.at(-1);
       if (!last) return;

@@ -53,14 +53,15 @@ export class DeviceHistoryStore {
         if (decision === 'remove') this.#hide(deleted);
       }
     });
-    this.#inDeployments.add([deviceId]);
+    this.#inDeployments.markMayBeOpen([deviceId]);
   }
 
   /**
    * Resets the device to the state before its first offer in all unfinished deployments.
    */
   restart(deviceId: string): void {
-    for (const one of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#restart(one);
+    for (const deviceDeployment of this.#all(deviceId, 'AND d.finished_ms IS NULL'))
+      this.#restart(deviceDeployment);
   }
 
   #all(deviceId: string, condition: string): StoredDeviceDeployment[] {

@@ -47,8 +47,8 @@ export interface NewAuthSet {
   readonly nowMs: number;
 }
 
-/** Number of devices that `readPortions` reads at a time. */
-const PORTION_DEVICES = 500;
+/** Number of devices that `readBatches` reads at a time. */
+const BATCH_DEVICES = 500;
 
 /**
  * Number of sets of a device that are read. No device has as many (`limits.authSetsMax`), but every
@@ -122,10 +122,10 @@ export class DeviceStore {
    * Yields all devices in order of first contact. Reads a few hundred at a time, so that other work
    * can run in between.
    */
-  *readPortions(filter: DeviceFilter): Generator<StoredDevice[]> {
+  *readBatches(filter: DeviceFilter): Generator<StoredDevice[]> {
     for (let afterSeq = 0; ; ) {
       const { where, values } = deviceFilter({ ...filter, afterSeq });
-      const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ${PORTION_DEVICES}`;
+      const query = `SELECT * FROM devices ${where} ORDER BY seq LIMIT ${BATCH_DEVICES}`;
       const rows = this.#sql.all(query, values);
       const last = rows.at(-1);
       if (!last) return;

@@ -102,7 +102,7 @@ export class FileStore {
     const path = join(this.folder, `incoming-${this.#received}`);
     const hash = createHash('sha256');
     let sizeBytes = 0;
-    const counted = new Transform({
+    const counter = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         hash.update(chunk);
         sizeBytes += chunk.length;
@@ -111,7 +111,7 @@ export class FileStore {
     });
     const file = createWriteStream(path, { mode: 0o600, flush: this.#isPersistent });
     try {
-      await pipeline(source, counted, file);
+      await pipeline(source, counter, file);
     } catch (error) {
       // A file that is still being opened would appear after its removal.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()));

@@ -132,12 +132,12 @@ export class MonitorStore {
 
   /** Stores the alert; it also becomes the last alert of its subject, unless a later one exists. */
   #append(deviceId: string, { id, alert, issuedMs }: NewAlert): void {
-    const written = JSON.stringify(alert);
+    const document = JSON.stringify(alert);
     this.#sql.run('INSERT INTO alerts (id, device_id, issued_ms, document) VALUES (?, ?, ?, ?)', [
       id,
       deviceId,
       issuedMs,
-      written,
+      document,
     ]);
     const { type, name } = alert.subject;
     this.#sql.run(
@@ -145,7 +145,7 @@ export class MonitorStore {
        DO UPDATE SET level = excluded.level, issued_ms = excluded.issued_ms,
          alert_id = excluded.alert_id, document = excluded.document
        WHERE excluded.issued_ms >= issued_ms`,
-      [deviceId, type, name, alert.level, issuedMs, id, written],
+      [deviceId, type, name, alert.level, issuedMs, id, document],
     );
   }
 }

@@ -235,8 +235,8 @@ export class Snapshots {
 
   /** Inserts a row; gives it a new `seq` if another row uses the old one by now. */
   #insert(table: string, row: SqlRow): void {
-    const taken = row.seq === undefined ? undefined : `SELECT 1 FROM ${table} WHERE seq = ?`;
-    const isTaken = taken !== undefined && this.#sql.first(taken, [row.seq ?? null]);
+    const seqQuery = row.seq === undefined ? undefined : `SELECT 1 FROM ${table} WHERE seq = ?`;
+    const isTaken = seqQuery !== undefined && this.#sql.first(seqQuery, [row.seq ?? null]);
     insertRow(this.#sql, table, isTaken ? { ...row, seq: null } : row);
   }
 }

@@ -49,6 +49,7 @@ export interface Store {
   readonly configurations: ConfigurationStore;
   readonly connections: ConnectionStore;
   readonly inventory: InventoryStore;
+  /** The tags of the devices, which users write; `inventory` holds what devices report. */
   readonly tags: InventoryStore;
   readonly groups: GroupStore;
   readonly tenantSettings: TenantSettingStore;
@@ -141,7 +142,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
     resetDevice: (deviceId, snapshot, nowMs) => {
       const { reset, ids } = snapshots.resetDevice(deviceId, snapshot, nowMs);
       devices.loadDevices(ids);
-      inDeployments.add(ids);
+      inDeployments.markMayBeOpen(ids);
       return reset;
     },
     close: () => {

@@ -21,7 +21,7 @@ export interface LoggedInAdmin {
 interface AdminServices {
   readonly tenants: Tenants;
   readonly settings: Settings;
-  readonly tokens: TokenIssuer;
+  readonly tokenIssuer: TokenIssuer;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -40,11 +40,11 @@ export async function loggedInAdmin(
   const { tenants, settings, clock } = services;
   const { id: userId, email, password } = await adminOf(services, data);
   const lifetimeSeconds = settings.tokenLifetimeSeconds;
-  const wanted = { userId, kind: 'first', nowMs: clock.now(), lifetimeSeconds } as const;
+  const tokenRequest = { userId, kind: 'first', nowMs: clock.now(), lifetimeSeconds } as const;
   return {
     adminEmail: email,
     adminPassword: password,
-    adminToken: issueUserToken(services, tenants.first, wanted),
+    adminToken: issueUserToken(services, tenants.first, tokenRequest),
   };
 }
 
@@ -54,10 +54,13 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   const { store } = tenants.first;
   const storedUser = store.users.findByEmail(email);
   if (storedUser && password === undefined) {
-    const made = (await data?.secret(passwordSecret, () => Buffer.alloc(0)))?.toString() ?? '';
+    const storedPassword =
+      (await data?.secret(passwordSecret, () => Buffer.alloc(0)))?.toString() ?? '';
     return {
       ...storedUser,
-      password: (await verifyPassword(made, storedUser.passwordHash)) ? made : '',
+      password: (await verifyPassword(storedPassword, storedUser.passwordHash))
+        ? storedPassword
+        : '',
     };
   }
   if (storedUser && password !== undefined) {
@@ -70,8 +73,8 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
       `admin email "${email}" is in use in another tenant of this data folder; choose another address`,
     );
   }
-  const prepared = await preparedAdmin({ email, password }, { random });
-  const admin = createAdmin(tenants.first, prepared, { clock });
+  const adminData = await preparedAdmin({ email, password }, { random });
+  const admin = createAdmin(tenants.first, adminData, { clock });
   // A generated password is stored to be shown at the next start; otherwise it would be lost.
   if (password === undefined) data?.keepSecret(passwordSecret, Buffer.from(admin.password));
   return admin;

@@ -99,7 +99,7 @@ export class Tenants {
   /** Adds a tenant with its first user, who has no roles and therefore full access. */
   async add(name: string, newAdmin: NewAdmin): Promise<AddedTenant | TenantProblem> {
     const { data } = this.#dependencies;
-    const prepared = await preparedAdmin(newAdmin, this.#dependencies);
+    const adminData = await preparedAdmin(newAdmin, this.#dependencies);
     const tenant = await newTenant(name, false, this.#dependencies);
     // Checked after the last await, so that no other call can add the same name in between.
     const problem = this.#problemOf(name, newAdmin.email);
@@ -108,7 +108,7 @@ export class Tenants {
       data?.removeTenant(tenant.id);
       return problem;
     }
-    const admin = createAdmin(tenant, prepared, this.#dependencies);
+    const admin = createAdmin(tenant, adminData, this.#dependencies);
     data?.completeTenant(tenant.id);
     this.#all.set(tenant.id, tenant);
     return { tenant, admin };
@@ -203,7 +203,7 @@ async function newTenant(
   dependencies: TenantDependencies,
 ): Promise<Tenant> {
   const { clock, random, data } = dependencies;
-  const stored = {
+  const storedTenant = {
     id: random.uuid(),
     name,
     token: random.bytes(32).toString('base64url'),
@@ -211,7 +211,11 @@ async function newTenant(
     createdMs: clock.now(),
     status: 'active',
   } as const;
-  return tenantOf(stored, await (data ? data.beginTenant(stored) : openStore()), dependencies);
+  return tenantOf(
+    storedTenant,
+    await (data ? data.beginTenant(storedTenant) : openStore()),
+    dependencies,
+  );
 }
 
 /** Opens all stored tenants; when one cannot be opened, closes the others and throws. */

@@ -16,7 +16,7 @@ interface TokenToIssue {
 
 /** Issues and records a token of a user of the tenant. */
 export function issueUserToken(
-  { tokens, random }: { readonly tokens: TokenIssuer; readonly random: Random },
+  { tokenIssuer, random }: { readonly tokenIssuer: TokenIssuer; readonly random: Random },
   tenant: Tenant,
   { userId, kind, name, nowMs, lifetimeSeconds }: TokenToIssue,
 ): string {
@@ -26,5 +26,5 @@ export function issueUserToken(
   const expiresMs = expiresAt === undefined ? undefined : expiresAt * 1000;
   tenant.store.userTokens.record({ id, userId, kind, name, expiresMs }, nowMs);
   const claims = { kind: 'user', subject: userId, id, tenantId: tenant.id } as const;
-  return tokens.issue({ ...claims, ...(expiresAt !== undefined && { expiresAt }) }, issuedAt);
+  return tokenIssuer.issue({ ...claims, ...(expiresAt !== undefined && { expiresAt }) }, issuedAt);
 }

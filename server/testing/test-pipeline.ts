@@ -8,8 +8,8 @@ import express from 'express';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { type Activity, ActivityFeed } from '../control/sources/activity.ts';
+import { createListener } from '../listeners/api-listener.ts';
 import { Connections } from '../listeners/connections.ts';
-import { createListener } from '../listeners/protocol.ts';
 import { StagedClosing } from '../listeners/staged-closing.ts';
 import type { Endpoint } from '../pipeline/endpoint.ts';
 import type { Log } from '../pipeline/log.ts';
@@ -81,7 +81,7 @@ export async function serveEndpoint(
   const { path } = endpoint.operation;
   const run = pipeline.run.bind(pipeline, endpoint);
   const find = (asked: string) => (asked === path ? run : undefined);
-  const { names, random, log } = services;
+  const { headerNames, random, log } = services;
   const { openFiles, turns } = services;
   const closing = new StagedClosing(completeConnectionLimits({}), services.incompleteTransfers);
   const connections = new Connections({ openFiles, surplusMax: 1, closing });
@@ -89,7 +89,7 @@ export async function serveEndpoint(
   const opensSocket = () => false;
   const dependencies = { app: express(), unknown: nothing, refuse: nothing };
   const routes = { find, opensSocket, ...dependencies };
-  const listener = createListener({ routes, connections, names, random, log, turns });
+  const listener = createListener({ routes, connections, headerNames, random, log, turns });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;

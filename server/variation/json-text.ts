@@ -28,21 +28,21 @@ export function jsonText(value: unknown, style: JsonStyle): string {
   const numbers = style.numbers && rollerOf(style.numbers);
   const gap = (): string => (spaces ? (insignificant[spaces() % insignificant.length] ?? '') : '');
   const quoted = (plain: string): string => {
-    const written = JSON.stringify(plain);
+    const plainJson = JSON.stringify(plain);
     return escapes
-      ? written.replace(writtenCharacter, (one) => escapeCharacter(one, escapes()))
-      : written;
+      ? plainJson.replace(writtenCharacter, (one) => escapeCharacter(one, escapes()))
+      : plainJson;
   };
-  const listed = (parts: readonly string[]): string =>
+  const joinParts = (parts: readonly string[]): string =>
     parts.map((part) => `${gap()}${part}${gap()}`).join(',');
   const write = (part: unknown): string => {
-    if (Array.isArray(part)) return `[${listed(part.map(write))}]`;
+    if (Array.isArray(part)) return `[${joinParts(part.map(write))}]`;
     if (typeof part === 'object' && part !== null) {
       const members = Object.entries(part).filter(([, member]) => member !== undefined);
       const pairs = members.map(
         ([name, member]) => `${quoted(name)}${gap()}:${gap()}${write(member)}`,
       );
-      return `{${listed(pairs)}}`;
+      return `{${joinParts(pairs)}}`;
     }
     if (typeof part === 'string') return quoted(part);
     if (typeof part === 'number' && numbers) return numberText(part, numbers());
@@ -76,8 +76,8 @@ function escapeCharacter(character: string, roll: number): string {
  * value.
  */
 function numberText(value: number, roll: number): string {
-  const plain = JSON.stringify(value);
-  if (!Number.isSafeInteger(value) || !/^-?\d+$/.test(plain)) return plain;
-  const texts = [plain, `${plain}.0`, `${plain}e0`, `${plain}.00E+0`];
-  return texts[roll % texts.length] ?? plain;
+  const numberJson = JSON.stringify(value);
+  if (!Number.isSafeInteger(value) || !/^-?\d+$/.test(numberJson)) return numberJson;
+  const texts = [numberJson, `${numberJson}.0`, `${numberJson}e0`, `${numberJson}.00E+0`];
+  return texts[roll % texts.length] ?? numberJson;
 }

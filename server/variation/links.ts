@@ -53,12 +53,14 @@ export function variedLinkLines(headers: readonly HeaderLine[], random: Random):
   const first = headers.findIndex(isLink);
   const targets = headers.filter(isLink).map(([, value]) => value);
   if (first < 0) return [...headers];
-  const written = shuffleItems(targets, random).map((target) => respelledTarget(target, random));
+  const writtenLinks = shuffleItems(targets, random).map((target) =>
+    respelledTarget(target, random),
+  );
   const name = headers[first]?.[0] ?? 'Link';
   const lines: HeaderLine[] =
     random.integer(0, 1) === 0
-      ? [[name, written.join(', ')]]
-      : written.map((value): HeaderLine => [name, value]);
+      ? [[name, writtenLinks.join(', ')]]
+      : writtenLinks.map((value): HeaderLine => [name, value]);
   return headers.flatMap((line, at) => {
     if (at === first) return lines;
     return isLink(line) ? [] : [line];
@@ -78,6 +80,6 @@ interface LinkParts {
 function rewritten(uri: string, change: (parts: LinkParts) => LinkParts): string {
   const [match, scheme, authority, path = '', query = ''] = link.exec(uri) ?? [];
   if (match === undefined) return uri;
-  const changed = change({ path: path.split('/'), query: query.split('&') });
-  return `${scheme}://${authority}${changed.path.join('/')}?${changed.query.join('&')}`;
+  const changedParts = change({ path: path.split('/'), query: query.split('&') });
+  return `${scheme}://${authority}${changedParts.path.join('/')}?${changedParts.query.join('&')}`;
 }

@@ -70,11 +70,11 @@ export function pathsOf(shape: v.GenericSchema): ShapePaths {
 
 function look(schema: v.GenericSchema, path: readonly string[], paths: FoundPaths): void {
   const parts = schema as unknown as SchemaParts;
-  const here = path.join('.');
-  if (schema === timestamp) paths.timestamps.add(here);
-  if (parts.type === 'loose_object') paths.open.add(here);
-  if (parts.type === 'array') paths.lists.add(here);
-  if (['optional', 'nullish'].includes(parts.type)) paths.optional.add(here);
+  const place = path.join('.');
+  if (schema === timestamp) paths.timestamps.add(place);
+  if (parts.type === 'loose_object') paths.open.add(place);
+  if (parts.type === 'array') paths.lists.add(place);
+  if (['optional', 'nullish'].includes(parts.type)) paths.optional.add(place);
   for (const piped of parts.pipe ?? []) {
     if (piped.kind === 'schema' && piped !== schema) lookAgain(piped as v.GenericSchema);
   }

@@ -43,19 +43,19 @@ export interface Variation {
 export function openVariation(seed: string | undefined, names?: VariationChoice): Variation {
   const random = seededRandom(`vary/${seed ?? ''}`);
   const atStart = names ?? (seed === undefined ? new Set<VariationName>() : undefined);
-  let chosen: VariationChoice = atStart;
+  let choice: VariationChoice = atStart;
   let wasOn = false;
-  const counted = new Map<string, number>();
+  const counts = new Map<string, number>();
   // All responses use one format, because an ID that changes between two polls would be another
   // deployment.
   const seedShape = [undefined, ...idShapes][random.stream('ids').integer(0, idShapes.length)];
   const nextOf = (name: string): Random => {
-    const count = (counted.get(name) ?? 0) + 1;
-    counted.set(name, count);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
     return random.stream(`${name}/${count}`);
   };
-  const isOn = (): boolean => chosen === undefined || chosen.size > 0;
-  const has = (name: VariationName): boolean => chosen === undefined || chosen.has(name);
+  const isOn = (): boolean => choice === undefined || choice.size > 0;
+  const has = (name: VariationName): boolean => choice === undefined || choice.has(name);
   return {
     seed,
     get isOn() {
@@ -64,15 +64,15 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
     has,
     choose: (wanted) => {
       wasOn ||= isOn();
-      chosen = wanted ?? atStart;
+      choice = wanted ?? atStart;
     },
     vary: (response) => {
       const [named] = idShapes;
-      const idShape = chosen ? (seedShape ?? named) : seedShape;
+      const idShape = choice ? (seedShape ?? named) : seedShape;
       return varyResponse(response, {
         random: nextOf(response.operation?.id ?? ''),
         idShape,
-        chosen,
+        chosen: choice,
       });
     },
     newRequestId: (uuid) =>

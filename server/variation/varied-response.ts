@@ -43,19 +43,19 @@ function writeVaried(
     headers,
     ...(isJson && { body: JSON.parse(body) as unknown }),
   });
-  const sent = text ?? body;
+  const sentBody = text ?? body;
   const lines = varied.headers.flat();
   record.status = status;
   record.responseHeaders = lines;
-  record.responseBody = sent;
+  record.responseBody = sentBody;
   record.varied = applied;
   response.writeHead(status, lines);
-  if (chunked && sent !== undefined) {
-    const bytes = Buffer.from(sent);
+  if (chunked && sentBody !== undefined) {
+    const bytes = Buffer.from(sentBody);
     const middle = Math.ceil(bytes.length / 2);
     response.write(bytes.subarray(0, middle));
     response.end(bytes.subarray(middle));
-  } else response.end(sent);
+  } else response.end(sentBody);
 }
 
 function linesOf(rawHeaders: UnsentResponse['rawHeaders']): HeaderLine[] {

@@ -29,14 +29,14 @@ export async function loadWorld(
   const before = clock.state;
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
   const access = unlimitedAccess(services, tenant, nowMs);
-  const made = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
+  const loadedObjects = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
   const loading: LoadContext = {
     services,
     tenant,
     world,
     callApi,
     userToken: access.token,
-    ...made,
+    ...loadedObjects,
   };
   try {
     for (const step of steps) {
@@ -84,7 +84,7 @@ function unlimitedAccess(services: Services, tenant: Tenant, nowMs: number) {
     token,
     end: () => {
       rates.set(limit);
-      const claims = services.tokens.read(token);
+      const claims = services.tokenIssuer.read(token);
       if (!('reason' in claims)) store.userTokens.end(claims.id);
     },
   };

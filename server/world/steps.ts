@@ -120,21 +120,21 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
   const identityData = device.identity ?? { name: device.name };
   const identity = readIdentity(JSON.stringify(identityData));
   if ('reason' in identity) throw new WorldFileError(`${where}: identity: ${identity.reason}`);
-  const made = device.publicKey === undefined ? newKey(loading) : undefined;
-  const pem = device.publicKey ?? publicPem(made);
+  const newPrivateKey = device.publicKey === undefined ? newKey(loading) : undefined;
+  const pem = device.publicKey ?? publicPem(newPrivateKey);
   const key = readPublicKey(pem);
   if ('reason' in key) throw new WorldFileError(`${where}: publicKey: ${key.reason}`);
-  const recorded =
+  const recordedDevice =
     device.status === 'preauthorized'
       ? await preauthorize(loading, { where, identity: identityData, pem })
       : await firstContact(loading, { device, identity: identity.canonical, pem: key.pem });
-  const privateKey = made?.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const privateKey = newPrivateKey?.export({ type: 'pkcs8', format: 'pem' }).toString();
   loading.devices.set(device.name, {
     name: device.name,
-    ...recorded,
+    ...recordedDevice,
     ...(privateKey !== undefined && { privateKey }),
   });
-  await sendInventory(loading, { device, where, ...recorded });
+  await sendInventory(loading, { device, where, ...recordedDevice });
 }
 
 async function preauthorize(
@@ -158,8 +158,8 @@ async function firstContact(
     throw new WorldFileError(`${where}: another device has this identity`);
   }
   const [id, authSetId] = [random.uuid(), random.uuid()];
-  const set = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
-  tenant.store.devices.recordFirstContact({ id, identity }, set);
+  const authSet = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
+  tenant.store.devices.recordFirstContact({ id, identity }, authSet);
   const actor = { id, identity };
   audit(
     { store: tenant.store, settings, nowMs },
@@ -178,7 +178,7 @@ async function firstContact(
   const issuedAt = Math.floor(nowMs / 1000);
   const claims = { kind: 'device', subject: id, id: authSetId, tenantId: tenant.id } as const;
   const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
-  return { id, token: services.tokens.issue({ ...claims, expiresAt }, issuedAt) };
+  return { id, token: services.tokenIssuer.issue({ ...claims, expiresAt }, issuedAt) };
 }
 
 /** Sends the inventory, configuration and group of a device. */
@@ -259,8 +259,8 @@ async function reach(
   const type = loading.world.artifacts.find(({ name }) => name === deployment.artifact)
     ?.deviceTypes[0];
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
-  const offered = await must(loading, where, [next, `${pathOf(next)}?${query}`, { token }]);
-  if (offered.status !== 200) {
+  const offer = await must(loading, where, [next, `${pathOf(next)}?${query}`, { token }]);
+  if (offer.status !== 200) {
     throw new WorldFileError(`${where}: the device has no deployment at that time`);
   }
   const row = operations['put-deployment-status'];

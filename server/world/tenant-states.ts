@@ -165,11 +165,11 @@ export class TenantStates {
   /** Takes a snapshot, and replaces one with the same name. Returns false if there are too many. */
   take(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
-      const named = this.#of(tenant);
-      const former = named.get(name);
-      if (!former && named.size >= SNAPSHOTS_MAX) return false;
+      const snapshots = this.#of(tenant);
+      const former = snapshots.get(name);
+      if (!former && snapshots.size >= SNAPSHOTS_MAX) return false;
       const snapshot = await tenant.store.snapshot();
-      named.set(name, { name, takenMs: tenant.clock.now(), snapshot });
+      snapshots.set(name, { name, takenMs: tenant.clock.now(), snapshot });
       former?.snapshot.discard();
       return true;
     });
@@ -187,9 +187,9 @@ export class TenantStates {
   /** Deletes a snapshot. Returns false if there is none with this name. */
   discard(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
-      const named = this.#of(tenant);
-      named.get(name)?.snapshot.discard();
-      return named.delete(name);
+      const snapshots = this.#of(tenant);
+      snapshots.get(name)?.snapshot.discard();
+      return snapshots.delete(name);
     });
   }
 
@@ -215,33 +215,33 @@ export class TenantStates {
   }
 
   #inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
-    const changed = this.#changed.then(change);
-    this.#changed = changed.catch(() => undefined);
-    return changed;
+    const lastChange = this.#changed.then(change);
+    this.#changed = lastChange.catch(() => undefined);
+    return lastChange;
   }
 
   async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     const origin = savedSnapshot(this.#origins, tenant);
     const before = await tenant.store.snapshot();
-    const inside = await this.#openInside();
+    const insideServer = await this.#openInside();
     const goOn = faultPlansOf(tenant).pause();
     try {
       await this.#restore(tenant, origin);
-      const loaded = await loadWorld(this.#services, tenant, {
+      const loadedWorld = await loadWorld(this.#services, tenant, {
         world,
-        callApi: apiCallerAt(inside.url),
+        callApi: apiCallerAt(insideServer.url),
       });
       const former = this.#starts.get(tenant);
       if (former !== origin) former?.discard();
       this.#starts.set(tenant, await tenant.store.snapshot());
-      return loaded;
+      return loadedWorld;
     } catch (error) {
       await this.#restore(tenant, before);
       throw error;
     } finally {
       goOn();
       before.discard();
-      await inside.close();
+      await insideServer.close();
     }
   }
 
@@ -261,16 +261,16 @@ export class TenantStates {
   }
 
   #of(tenant: Tenant): Map<string, StoredSnapshot> {
-    const named = this.#named.get(tenant) ?? new Map<string, StoredSnapshot>();
-    this.#named.set(tenant, named);
-    return named;
+    const snapshots = this.#named.get(tenant) ?? new Map<string, StoredSnapshot>();
+    this.#named.set(tenant, snapshots);
+    return snapshots;
   }
 }
 
 function deviceIdOf({ store }: Tenant, named: string): string {
   const identity = readIdentity(named);
-  const known = findNamedDevice(store, 'reason' in identity ? named : identity.canonical);
-  return 'id' in known ? known.id : named;
+  const device = findNamedDevice(store, 'reason' in identity ? named : identity.canonical);
+  return 'id' in device ? device.id : named;
 }
 
 /** Returns a function that calls the API at this URL. */

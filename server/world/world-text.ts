@@ -16,9 +16,9 @@ export class WorldTextError extends Error {
  * @throws WorldTextError
  */
 export function readWorld(text: string, name: string): World {
-  const read = readYaml(text, worldShape);
-  if ('content' in read) return read.content;
-  const lines = read.problems.map(
+  const parseResult = readYaml(text, worldShape);
+  if ('content' in parseResult) return parseResult.content;
+  const lines = parseResult.problems.map(
     ({ line, column, message }) => `${name}:${line}:${column}: ${message}`,
   );
   throw new WorldTextError(lines.join('\n'));

@@ -27,7 +27,7 @@ const entries = fc.record(
 ) as fc.Arbitrary<AuditLog>;
 
 function written(entry: AuditLog, spreadsheetSafe: boolean): string[][] {
-  const parts = auditCsv({ separator: '.', ignored: [], spreadsheetSafe, parts: [[entry]] });
+  const parts = auditCsv({ separator: '.', ignored: [], spreadsheetSafe, batches: [[entry]] });
   return linesOf([...parts].join(''));
 }
 

@@ -32,7 +32,7 @@ interface AuditCsvOptions {
   readonly ignored: readonly string[];
   /** True if text that a spreadsheet would run as a formula is prefixed with a single quote. */
   readonly spreadsheetSafe: boolean;
-  readonly parts: Iterable<readonly AuditLog[]>;
+  readonly batches: Iterable<readonly AuditLog[]>;
 }
 
 /**
@@ -49,14 +49,14 @@ export const auditFields = columns.map(([path]) => path.join('.'));
 
 /** Yields the CSV document in parts. The first part is the header line. */
 export function* auditCsv(options: AuditCsvOptions): Generator<string> {
-  const { separator, ignored, parts, spreadsheetSafe } = options;
+  const { separator, ignored, batches, spreadsheetSafe } = options;
   const exportedColumns = columns.filter(
     ([path]) => !ignored.includes(path.join(separator)) && !ignored.includes(path.join('.')),
   );
   const quoted = spreadsheetSafe ? safeField : csvField;
   yield `${exportedColumns.map(([path]) => quoted(path.join(separator))).join(',')}${lineEnd}`;
   const fields = exportedColumns.map(([, value]) => value);
-  for (const entries of parts) {
+  for (const entries of batches) {
     let text = '';
     for (const entry of entries) text += csvLine(entry, fields, quoted);
     yield text;

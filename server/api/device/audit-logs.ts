@@ -19,10 +19,10 @@ export const listAuditLogs = defineEndpoint('list-audit-logs', async ({ query },
 export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, context) => {
   const { store, settings } = context;
   const { format_separator: separator, ignore: ignored } = query;
-  const unknown = unknownField(ignored, separator);
-  if (unknown !== undefined) {
+  const unknownName = unknownField(ignored, separator);
+  if (unknownName !== undefined) {
     return refuse.malformed(
-      `query: ignore: unknown field "${shortenName(unknown)}"; the fields are ${auditFields.join(', ')}`,
+      `query: ignore: unknown field "${shortenName(unknownName)}"; the fields are ${auditFields.join(', ')}`,
       { path: 'query.ignore', expected: `some of ${auditFields.join(', ')}` },
     );
   }
@@ -32,7 +32,7 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
       separator,
       ignored,
       spreadsheetSafe: settings.spreadsheetSafeCsv,
-      parts: store.auditLogs.walk(
+      batches: store.auditLogs.readBatches(
         { filter: query, order: query.sort },
         query.limit ?? limits.auditExportMax,
       ),

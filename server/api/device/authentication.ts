@@ -48,7 +48,7 @@ interface ParsedAuthRequest {
 
 function parseRequest(
   body: AuthRequest,
-  { names, request, rawBody }: HandlerContext,
+  { headerNames, request, rawBody }: HandlerContext,
 ): ParsedAuthRequest | Refusal {
   const identity = readIdentity(body.id_data);
   if ('reason' in identity) {
@@ -61,9 +61,9 @@ function parseRequest(
   }
   const key = readPublicKey(body.pubkey);
   if ('reason' in key) return unusableKey(body.pubkey, key.reason);
-  const signatureText = request.headers[names.signature.toLowerCase()];
+  const signatureText = request.headers[headerNames.signature.toLowerCase()];
   if (typeof signatureText !== 'string' || signatureText === '') {
-    return missingSignature(names.signature, request.rawHeaders, rawBody);
+    return missingSignature(headerNames.signature, request.rawHeaders, rawBody);
   }
   return { identity: identity.canonical, key, signatureText, externalId: body.external_id };
 }
@@ -129,13 +129,13 @@ function gather(
 
 /** Returns the detail of a wrong signature, with evidence for the explanation. */
 function wrongSignature(
-  { names, rawBody: body }: HandlerContext,
+  { headerNames, rawBody: body }: HandlerContext,
   { identity, key, signatureText }: Omit<ParsedAuthRequest, 'externalId'>,
   tenant: Tenant | undefined,
 ): RefusalDetail {
   const mayCompareKeys = tenant !== undefined && tenant.status !== 'suspended';
   const otherKeys = mayCompareKeys ? keysOfFleet(tenant.store, identity) : [];
-  return signatureDetail(names.signature, { body, key, signatureText, otherKeys });
+  return signatureDetail(headerNames.signature, { body, key, signatureText, otherKeys });
 }
 
 function refusalOf({ status, reason, detail }: AuthDecision): Refusal {
@@ -145,7 +145,7 @@ function refusalOf({ status, reason, detail }: AuthDecision): Refusal {
     case 403:
       return refuse.forbidden(reason, detail);
     case 429:
-      return refuse.tooManyRequests(limits.pendingRetrySeconds, reason, detail);
+      return refuse.tooManyRequests(limits.pendingRetrySeconds, detail, reason);
     case 200:
       throw new Error(
         `an authentication request without an authentication set was granted: ${reason}`,
@@ -223,7 +223,7 @@ function auditAcceptance(context: HandlerContext, device: StoredDevice): void {
 }
 
 function issueToken(
-  { tokens, tenant, settings, nowMs }: HandlerContext,
+  { tokenIssuer, tenant, settings, nowMs }: HandlerContext,
   set: StoredAuthSet,
 ): string {
   // Issue times have whole seconds, so a token issued in the second in which the previous one was
@@ -236,5 +236,5 @@ function issueToken(
     id: set.id,
     tenantId: tenant.id,
   } as const;
-  return tokens.issue({ ...claims, expiresAt }, issuedAt);
+  return tokenIssuer.issue({ ...claims, expiresAt }, issuedAt);
 }

@@ -16,11 +16,11 @@ import type { StoredConfiguration } from '../../store/configurations.ts';
 type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
-  const stored = context.store.configurations.find(context.device.id);
-  if (!stored && !hasRecord(context)) {
+  const configuration = context.store.configurations.find(context.device.id);
+  if (!configuration && !hasRecord(context)) {
     return refuse.notFound('the device has no configuration yet; try again later', notProvisioned);
   }
-  return { status: 200, body: { ...stored?.configured } };
+  return { status: 200, body: { ...configuration?.configured } };
 });
 
 /**

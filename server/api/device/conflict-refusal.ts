@@ -11,12 +11,11 @@ import type { NextRequest } from '../../rules/next-deployment.ts';
 export function refuseOtherData(offered: NextRequest, request: NextRequest): Refusal {
   const [before, now] = [pollDataOf(offered), pollDataOf(request)];
   const names = [...new Set([...before.keys(), ...now.keys()])];
-  const changed = names.filter((name) => before.get(name) !== now.get(name));
+  const changedNames = names.filter((name) => before.get(name) !== now.get(name));
   const valuesIn = (data: ReadonlyMap<string, unknown>): string =>
-    describeValue(Object.fromEntries(changed.map((name) => [name, data.get(name) ?? null])));
+    describeValue(Object.fromEntries(changedNames.map((name) => [name, data.get(name) ?? null])));
   return refuse.conflict(
-    `conflicting request data: ${differing(changed)} from the request for which this deployment was offered`,
-    undefined,
+    `conflicting request data: ${differing(changedNames)} from the request for which this deployment was offered`,
     {
       path: 'request',
       expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
@@ -32,9 +31,11 @@ const NAMED_MAX = 3;
 const NAME_MAX_CHARACTERS = 60;
 
 function differing(names: readonly string[]): string {
-  const named = names.slice(0, NAMED_MAX).map((name) => shortenText(name, NAME_MAX_CHARACTERS));
+  const firstNames = names
+    .slice(0, NAMED_MAX)
+    .map((name) => shortenText(name, NAME_MAX_CHARACTERS));
   const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : '';
-  return `${named.join(', ')}${more} ${names.length === 1 ? 'differs' : 'differ'}`;
+  return `${firstNames.join(', ')}${more} ${names.length === 1 ? 'differs' : 'differ'}`;
 }
 
 function pollDataOf({ provides, wantsControlMap }: NextRequest): ReadonlyMap<string, unknown> {

@@ -21,13 +21,13 @@ export const putDeploymentStatus = defineEndpoint(
   ({ parameters, body }, { store, device, nowMs }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
-    const changed = afterReport(deviceDeployment, body, nowMs);
-    if ('reason' in changed) {
+    const reportedDeployment = afterReport(deviceDeployment, body, nowMs);
+    if ('reason' in reportedDeployment) {
       const expected = 'a deployment that is neither aborted nor of a decommissioned device';
       const detail = { path: 'state', expected, actual: `status ${deviceDeployment.status}` };
-      return refuse.conflict(changed.reason, undefined, detail);
+      return refuse.conflict(reportedDeployment.reason, detail);
     }
-    store.deviceDeployments.save(deviceDeployment, changed, nowMs);
+    store.deviceDeployments.save(deviceDeployment, reportedDeployment, nowMs);
     return { status: 204 };
   },
 );

@@ -25,8 +25,8 @@ import { refuseOtherData } from './conflict-refusal.ts';
 import { beginDeltaJob } from './delta-job.ts';
 
 export const getNextDeployment = defineEndpoint('get-next-deployment', ({ query }, context) => {
-  const served = serveNext(context, nextRequest({ ...query }));
-  return v1Response(served);
+  const nextDeployment = serveNext(context, nextRequest({ ...query }));
+  return v1Response(nextDeployment);
 });
 
 export const postNextDeployment = defineEndpoint('post-next-deployment', ({ body }, context) => {
@@ -37,16 +37,18 @@ export const postNextDeploymentV2 = defineEndpoint(
   'post-next-deployment-v2',
   ({ body }, context) => {
     const wantsControlMap = body.update_control_map === true;
-    const served = serveNext(context, nextRequest(body.device_provides, wantsControlMap));
-    if (served instanceof Refusal || 'status' in served) return served;
-    const map = wantsControlMap ? controlMapOf(served.deviceDeployment.deployment) : undefined;
+    const nextDeployment = serveNext(context, nextRequest(body.device_provides, wantsControlMap));
+    if (nextDeployment instanceof Refusal || 'status' in nextDeployment) return nextDeployment;
+    const map = wantsControlMap
+      ? controlMapOf(nextDeployment.deviceDeployment.deployment)
+      : undefined;
     const mapField = map && { update_control_map: map };
     const isMapOnTop = context.settings.dialects.has('top-level-control-map');
-    const { id: _v1Only, ...artifact } = served.artifact;
+    const { id: _v1Only, ...artifact } = nextDeployment.artifact;
     return {
       status: 200,
       body: {
-        id: served.deviceDeployment.deployment.id,
+        id: nextDeployment.deviceDeployment.deployment.id,
         ...(isMapOnTop && mapField),
         artifact: { ...artifact, ...mapField },
       },
@@ -128,9 +130,10 @@ function applyInstruction(
       const { deviceDeployment, artifactId, startsAttempt } = instruction;
       const { deployment } = deviceDeployment;
       const release = releaseOf(context, deployment);
-      const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
-      if (chosen && startsAttempt) beginDeltaJob(context, request, { deployment, target: chosen });
-      return instructionsFor(context, request, { deviceDeployment, chosen });
+      const chosenArtifact = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
+      if (chosenArtifact && startsAttempt)
+        beginDeltaJob(context, request, { deployment, target: chosenArtifact });
+      return instructionsFor(context, request, { deviceDeployment, chosen: chosenArtifact });
     }
     case 'conflict':
       return refuseOtherData(

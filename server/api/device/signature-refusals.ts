@@ -49,13 +49,13 @@ export function missingSignature(
   rawHeaders: readonly string[],
   body: Buffer,
 ): Refusal {
-  const other = otherHeader(header, rawHeaders) ?? memberOf(body, header);
-  const hint = other ? `, but ${other.sent} was sent; ${other.remedy}` : '';
+  const otherPlace = otherHeader(header, rawHeaders) ?? memberOf(body, header);
+  const hint = otherPlace ? `, but ${otherPlace.sent} was sent; ${otherPlace.remedy}` : '';
   return refuse.malformed(`the ${header} header is missing or empty${hint}`, {
     path: `header.${header}`,
     requirement: 'auth.signature-header-is-required',
     expected: signatureFormats,
-    actual: other?.actual ?? 'nothing',
+    actual: otherPlace?.actual ?? 'nothing',
   });
 }
 
@@ -63,8 +63,12 @@ function memberOf(body: Buffer, header: string): MisplacedSignature | undefined 
   const members = parsedJson(body.toString('utf8'));
   const name = isObject(members) ? Object.keys(members).find(isSignatureName) : undefined;
   if (name === undefined) return undefined;
-  const sent = `the member "${printable(name, NAME_MAX_CHARACTERS)}" of the body`;
-  return { sent, actual: sent, remedy: `send it in ${header}, and sign the body without it` };
+  const sentPlace = `the member "${printable(name, NAME_MAX_CHARACTERS)}" of the body`;
+  return {
+    sent: sentPlace,
+    actual: sentPlace,
+    remedy: `send it in ${header}, and sign the body without it`,
+  };
 }
 
 /** A place other than the expected header in which a signature was sent. */
@@ -91,13 +95,13 @@ function otherHeader(
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
     if (!isSignatureName(name) || name.toLowerCase() === header.toLowerCase()) continue;
-    const sent = name.slice(0, NAME_MAX_CHARACTERS);
+    const sentName = name.slice(0, NAME_MAX_CHARACTERS);
     const [, prefix = ''] = /^([\w-]{1,40})-signature$/i.exec(name) ?? [];
     if (!headerPrefixPattern.test(prefix)) {
-      return { sent, actual: `${sent}, another header`, remedy: `send ${header}` };
+      return { sent: sentName, actual: `${sentName}, another header`, remedy: `send ${header}` };
     }
     const remedy = `send ${header}, or start the server with --header-prefix ${prefix}`;
-    return { sent, actual: `${sent}, the header of another vendor`, remedy };
+    return { sent: sentName, actual: `${sentName}, the header of another vendor`, remedy };
   }
   return undefined;
 }

@@ -111,7 +111,6 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   if (deploymentId !== undefined) {
     return refuse.conflict(
       'the artifact is used in an unfinished deployment; abort it first',
-      undefined,
       inState(
         'an artifact without unfinished deployments',
         `one of the deployment ${deploymentId}`,

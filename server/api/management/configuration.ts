@@ -42,10 +42,10 @@ export const setConfiguration = defineEndpoint(
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
     const isSplit = settings.dialects.has('split-configuration');
-    const replaced = isSplit ? keepSettings(body) : replaceSettings(body);
-    if ('reason' in replaced) return refuse.malformed(`body: ${replaced.reason}`);
+    const replacement = isSplit ? keepSettings(body) : replaceSettings(body);
+    if ('reason' in replacement) return refuse.malformed(`body: ${replacement.reason}`);
     const current = store.configurations.find(device.id);
-    const configured = replaced.settings;
+    const configured = replacement.settings;
     store.configurations.save(device.id, {
       reported: {},
       ...current,
@@ -105,7 +105,7 @@ export const deployConfiguration = defineEndpoint(
  * device or a user has written it.
  */
 function configurationOf(context: UserContext, id: string): ConfiguredDevice | Refusal {
-  const stored = context.store.configurations.find(id);
-  const device = stored ? visibleDevice(context, id) : provisionedDevice(context, id);
-  return device instanceof Refusal ? device : { device, stored };
+  const configuration = context.store.configurations.find(id);
+  const device = configuration ? visibleDevice(context, id) : provisionedDevice(context, id);
+  return device instanceof Refusal ? device : { device, stored: configuration };
 }

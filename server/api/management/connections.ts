@@ -96,7 +96,10 @@ export const describeDeviceFile = defineEndpoint(
     if (access instanceof Refusal) return access;
     const info = await context.sockets.files.describe(access, path);
     if ('reason' in info) return refusalOf(info);
-    const headers = { 'Content-Type': fileMediaType, ...fileHeaders(context.names, path, info) };
+    const headers = {
+      'Content-Type': fileMediaType,
+      ...fileHeaders(context.headerNames, path, info),
+    };
     return { status: 200, headers };
   },
 );
@@ -108,7 +111,7 @@ export const downloadDeviceFile = defineEndpoint(
     if (access instanceof Refusal) return access;
     const file = await context.sockets.files.read(access, path);
     if ('reason' in file) return refusalOf(file);
-    const headers = fileHeaders(context.names, path, file.info);
+    const headers = fileHeaders(context.headerNames, path, file.info);
     return { status: 200, headers, body: wholeOf(file.content) };
   },
 );
@@ -123,9 +126,9 @@ export const uploadDeviceFile = defineEndpointWithOwnTransactions(
     try {
       const upload = await receiveDeviceFile(context.request);
       if (upload instanceof Refusal) return upload;
-      const put = { src_path: upload.name, ...upload.fields };
-      const failed = await context.sockets.files.write(access, put, upload.content);
-      return failed ? refusalOf(failed) : { status: 201 };
+      const putFields = { src_path: upload.name, ...upload.fields };
+      const writeFailure = await context.sockets.files.write(access, putFields, upload.content);
+      return writeFailure ? refusalOf(writeFailure) : { status: 201 };
     } catch (error) {
       if (error instanceof UploadRefused) return error.refusal;
       throw error;

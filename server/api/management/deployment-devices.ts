@@ -35,7 +35,9 @@ export const listDeploymentDevicesV1 = defineEndpoint(
     const { store, user } = context;
     const deployment = visibleDeployment(context, parameters.deployment_id);
     if (deployment instanceof Refusal) return deployment;
-    const deviceDeployments = store.deviceDeployments.walk(deployment, { groups: user.groups });
+    const deviceDeployments = store.deviceDeployments.readInBatches(deployment, {
+      groups: user.groups,
+    });
     return { status: 200, body: await shownDeviceDeployments(deviceDeployments, context) };
   },
 );

@@ -132,11 +132,7 @@ export const updateDeployment = defineEndpoint(
     if (deployment instanceof Refusal) return deployment;
     const reason = controlMapRefusalReason(deployment);
     if (reason !== undefined) {
-      return refuse.conflict(
-        reason,
-        undefined,
-        deployment.controlMap ? finishedDeployment : withoutMap,
-      );
+      return refuse.conflict(reason, deployment.controlMap ? finishedDeployment : withoutMap);
     }
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {

@@ -105,11 +105,11 @@ function uploadOf(
   name: string | undefined,
   content: AsyncIterable<Uint8Array>,
 ): DeviceFileUpload | Refusal {
-  const checked = v.safeParse(deviceFileFieldsShape, fields, { abortEarly: true });
-  if (!checked.success)
+  const parseResult = v.safeParse(deviceFileFieldsShape, fields, { abortEarly: true });
+  if (!parseResult.success)
     return refuse.malformed(
-      `${problemOf(checked.issues[0])}, before the file`,
-      shapeDetail('form', checked.issues[0], { schema: deviceFileFieldsShape }),
+      `${problemOf(parseResult.issues[0])}, before the file`,
+      shapeDetail('form', parseResult.issues[0], { schema: deviceFileFieldsShape }),
     );
   const { deviceFileNameMaxBytes: maxBytes } = limits;
   if (name === undefined || name === '') return noFile;
@@ -119,7 +119,7 @@ function uploadOf(
       expected: `a file name of at most ${maxBytes} bytes`,
     });
   }
-  return { fields: checked.output, name, content };
+  return { fields: parseResult.output, name, content };
 }
 
 async function* contentOf(

@@ -53,12 +53,12 @@ export function* findDevices(
   const { filter, filters, sort, words } = wanted;
   const conditions = yield* conditionsOf(filters);
   const sortedIds = new SortedIds(sort);
-  for (const portion of store.devices.readPortions(filter)) {
-    for (const device of portion) {
+  for (const batch of store.devices.readBatches(filter)) {
+    for (const device of batch) {
       yield;
-      const read = valueReader(store, device);
-      const isFound = holdsAll(device, words) && (yield* fulfils(conditions, read));
-      if (isFound) sortedIds.add(device.id, read);
+      const readValue = valueReader(store, device);
+      const isFound = holdsAll(device, words) && (yield* fulfils(conditions, readValue));
+      if (isFound) sortedIds.add(device.id, readValue);
     }
   }
   const ids = yield* sortedIds.inOrder();

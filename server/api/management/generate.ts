@@ -32,9 +32,9 @@ export function readGenerateForm({
   fileName: called,
 }: ReceivedUpload): GenerateForm | Refusal {
   const fieldValues = Object.fromEntries(fields);
-  const checked = v.safeParse(generateFormShape, fieldValues, { abortEarly: true });
-  if (!checked.success) {
-    const [issue] = checked.issues;
+  const parseResult = v.safeParse(generateFormShape, fieldValues, { abortEarly: true });
+  if (!parseResult.success) {
+    const [issue] = parseResult.issues;
     const detail = shapeDetail('form', issue, { schema: generateFormShape });
     // Parts after the file are not read, so the refusal asks for the part before the file.
     if (detail.actual !== 'nothing') return refuse.malformed(problemOf(issue), detail);
@@ -42,8 +42,8 @@ export function readGenerateForm({
     const before = { ...detail, expected, actual: 'no such part before the file' };
     return refuse.malformed(`${problemOf(issue)}, before the file`, before);
   }
-  const { filename = payloadFileName(called), dest_dir: destDir } = checked.output.args;
-  const form = { ...checked.output, fileName: filename, destDir };
+  const { filename = payloadFileName(called), dest_dir: destDir } = parseResult.output.args;
+  const form = { ...parseResult.output, fileName: filename, destDir };
   return refuseUninstallable(form) ?? form;
 }
 

@@ -126,9 +126,9 @@ async function moveAll(
 ): Promise<{ updated_count: number; matched_count: number }> {
   const { store } = context;
   const counts = { updated_count: 0, matched_count: 0 };
-  for await (const some of inTurns(portions([...new Set(ids)], MOVED_TOGETHER))) {
+  for await (const batch of inTurns(inBatches([...new Set(ids)], MOVED_TOGETHER))) {
     store.atomically(() => {
-      for (const id of some) {
+      for (const id of batch) {
         const device = provisionedDevice(context, id);
         if (device instanceof Refusal) continue;
         counts.matched_count += 1;
@@ -140,7 +140,7 @@ async function moveAll(
   return counts;
 }
 
-function* portions<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+function* inBatches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 

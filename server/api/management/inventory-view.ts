@@ -14,14 +14,14 @@ type InventoryAttributes = InventoryDevice['attributes'];
 
 /** Returns a device with its attributes in all scopes. */
 export function inventoryView(store: Store, device: StoredDevice): InventoryDevice {
-  const reported = store.inventory.list(device.id);
+  const reportedAttributes = store.inventory.list(device.id);
   const tags = store.tags.list(device.id);
-  const writtenMs = [...reported, ...tags].map(({ updatedMs }) => updatedMs);
+  const writtenMs = [...reportedAttributes, ...tags].map(({ updatedMs }) => updatedMs);
   return {
     id: device.id,
     updated_ts: iso(Math.max(device.updatedMs, ...writtenMs)),
     attributes: [
-      ...writtenAttributes('inventory', reported),
+      ...writtenAttributes('inventory', reportedAttributes),
       ...writtenAttributes('tags', tags),
       ...identityAttributes(device),
       ...systemAttributes(device, store.groups.groupOf(device.id)),

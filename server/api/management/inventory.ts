@@ -105,11 +105,11 @@ function listOf(
   wanted: readonly AttributeKey[] = [],
 ): Promise<JsonList<InventoryDevice>> {
   const { store } = context;
-  const read = (id: string): InventoryDevice | undefined => {
+  const readDevice = (id: string): InventoryDevice | undefined => {
     const device = store.devices.find(id);
     return device && selectAttributes(inventoryView(store, device), wanted);
   };
-  return JsonList.ofEach(ids, read, context);
+  return JsonList.ofEach(ids, readDevice, context);
 }
 
 /**
@@ -131,15 +131,15 @@ export const listFilterableAttributes = defineEndpoint(
   async (_input, context) => {
     const { store } = context;
     const page = { page: 1, perPage: limits.filterableDevicesMax };
-    const counted = new Map<string, FilterableAttribute>();
+    const attributes = new Map<string, FilterableAttribute>();
     const devices = store.devices.list(provisionedOnly(context), page);
     for await (const device of inTurns(devices, context)) {
       for (const { scope, name } of inventoryView(store, device).attributes) {
         const key = `${scope}/${name}`;
-        counted.set(key, { scope, name, count: (counted.get(key)?.count ?? 0) + 1 });
+        attributes.set(key, { scope, name, count: (attributes.get(key)?.count ?? 0) + 1 });
       }
     }
-    const body = [...counted.values()].toSorted(byCountScopeAndName);
+    const body = [...attributes.values()].toSorted(byCountScopeAndName);
     return { status: 200, body: body.slice(0, limits.filterableAttributesMax) };
   },
 );

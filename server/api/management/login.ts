@@ -6,7 +6,7 @@ import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipelin
 import { issueUserToken } from '../../tenants/user-tokens.ts';
 
 const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
-const refused = refuse.unauthorized(
+const loginRefusal = refuse.unauthorized(
   'unauthorized: log in with HTTP Basic and the email address and password of a user',
   {
     path: 'header.Authorization',
@@ -18,25 +18,25 @@ const refused = refuse.unauthorized(
 export const login = defineEndpointWithOwnTransactions('login', async ({ body }, context) => {
   const { tenants, settings, request } = context;
   const credentials = basic.exec(request.headers.authorization ?? '')?.[1];
-  if (credentials === undefined) return refused;
+  if (credentials === undefined) return loginRefusal;
   const [email = '', ...rest] = Buffer.from(credentials, 'base64').toString().split(':');
   const tenant = tenants.findByEmail(email);
   const user = tenant?.store.users.findByEmail(email);
   // The password is hashed for unknown users too: a faster response would reveal whether an address
   // belongs to a user.
   const fits = await verifyPassword(rest.join(':'), user?.passwordHash);
-  if (!tenant || !user || !fits) return refused;
+  if (!tenant || !user || !fits) return loginRefusal;
   // The user or the tenant may have been removed while the password was checked.
-  if (tenants.findByEmail(email) !== tenant) return refused;
-  if (tenant.store.users.find(user.id)?.passwordHash !== user.passwordHash) return refused;
+  if (tenants.findByEmail(email) !== tenant) return loginRefusal;
+  if (tenant.store.users.find(user.id)?.passwordHash !== user.passwordHash) return loginRefusal;
   if (tenant.status === 'suspended') return accountSuspended;
   const lifetimeSeconds = body?.no_expiry ? undefined : settings.tokenLifetimeSeconds;
   // The clock of the user's tenant may differ from that of the request.
   const nowMs = tenant.clock.now();
   const token = tenant.store.atomically(() => {
     tenant.store.users.recordLogin(user.id, nowMs);
-    const wanted = { userId: user.id, kind: 'session', nowMs, lifetimeSeconds } as const;
-    return issueUserToken(context, tenant, wanted);
+    const tokenRequest = { userId: user.id, kind: 'session', nowMs, lifetimeSeconds } as const;
+    return issueUserToken(context, tenant, tokenRequest);
   });
   return { status: 200, body: token };
 });

@@ -117,7 +117,6 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
     const until = new Date(pending.expiresMs).toISOString();
     return refuse.conflict(
       `a change of the email address is already pending; confirm it, or wait until ${until}`,
-      undefined,
       inState('no pending change of the email address', `one until ${until}`),
     );
   }
@@ -145,7 +144,6 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
     if (context.tenants.findByEmail(email)) {
       return refuse.conflict(
         'another user now has this email address; start again with a different one',
-        undefined,
         inState('an unused email address', 'an address that another user now has'),
       );
     }

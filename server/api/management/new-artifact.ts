@@ -120,19 +120,19 @@ function refuseDoubled(
     });
   }
   const sameName = store.artifacts.findByName(artifact.name);
-  const other = sameName.find((known) =>
-    conflictsWith(known.artifact.artifact_depends, artifact.artifact_depends),
+  const conflictingArtifact = sameName.find((storedArtifact) =>
+    conflictsWith(storedArtifact.artifact.artifact_depends, artifact.artifact_depends),
   )?.artifact;
   return (
-    other &&
+    conflictingArtifact &&
     refuse.conflict(
-      `an artifact with the name ${artifact.name} for the same device types already exists: ${other.id}`,
-      { metadata: { conflict: other.artifact_depends } },
+      `an artifact with the name ${artifact.name} for the same device types already exists: ${conflictingArtifact.id}`,
       {
         path: 'form.artifact',
         expected: 'a name that no artifact for these device types has',
         actual: artifact.name,
       },
+      { metadata: { conflict: conflictingArtifact.artifact_depends } },
     )
   );
 }

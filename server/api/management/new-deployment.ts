@@ -76,7 +76,6 @@ export function createUniqueDeployment(
   if (identical) {
     return refuse.conflict(
       `an identical deployment is unfinished: ${identical.id}`,
-      undefined,
       inState('no identical unfinished deployment', `deployment ${identical.id}`),
     );
   }
@@ -148,8 +147,8 @@ function devicesOf({ store, user }: UserContext, group: string): TargetDevices |
       ofRoles("a group of the user's roles", 'path.name'),
     );
   }
-  const accepted = acceptedIn(store, { group });
-  if (accepted.length > 0) return { deviceIds: accepted, groups: [group] };
+  const acceptedIds = acceptedIn(store, { group });
+  if (acceptedIds.length > 0) return { deviceIds: acceptedIds, groups: [group] };
   return refuse.malformed(
     `the group ${group} has no accepted device`,
     inPath('name', 'a group with an accepted device'),

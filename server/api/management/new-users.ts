@@ -31,19 +31,19 @@ export const createUserV1 = defineEndpointWithOwnTransactions(
     const passwordHash =
       password === undefined ? undefined : await hashPassword(password, context.random);
     return context.store.atomically(() => {
-      const made = makeUser(context, { email, passwordHash, roles });
-      if (made instanceof Refusal) return made;
-      if (isInvited) sendSecret(context, 'password-reset', made);
-      return { status: 201, headers: { Location: locationOf(made.id) } };
+      const user = makeUser(context, { email, passwordHash, roles });
+      if (user instanceof Refusal) return user;
+      if (isInvited) sendSecret(context, 'password-reset', user);
+      return { status: 201, headers: { Location: locationOf(user.id) } };
     });
   },
 );
 
 export const createUser = defineEndpoint('create-user', ({ body }, context) => {
-  const made = makeUser(context, { email: body.email, roles: body.roles });
-  if (made instanceof Refusal) return made;
-  sendSecret(context, 'invitation', made);
-  return { status: 201, headers: { Location: locationOf(made.id) } };
+  const user = makeUser(context, { email: body.email, roles: body.roles });
+  if (user instanceof Refusal) return user;
+  sendSecret(context, 'invitation', user);
+  return { status: 201, headers: { Location: locationOf(user.id) } };
 });
 
 /** Returns a refusal if the roles do not all exist, otherwise undefined. */

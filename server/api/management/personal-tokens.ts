@@ -15,14 +15,10 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
   const { store, tenant, user, nowMs } = context;
   const { name, expires_in: lifetimeSeconds } = body;
   if (store.userTokens.hasPersonal(user.id, name, nowMs)) {
-    return refuse.conflict(
-      `body: name: a token "${name}" already exists; revoke it first`,
-      undefined,
-      {
-        path: 'body.name',
-        expected: 'a name that no token of the user has',
-      },
-    );
+    return refuse.conflict(`body: name: a token "${name}" already exists; revoke it first`, {
+      path: 'body.name',
+      expected: 'a name that no token of the user has',
+    });
   }
   if (store.userTokens.countPersonal(user.id, nowMs) >= limits.personalTokensMax) {
     const max = limits.personalTokensMax;
@@ -31,8 +27,8 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
       inState(`fewer than ${max} tokens of the user`, `${max} tokens`),
     );
   }
-  const wanted = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;
-  const token = issueUserToken(context, tenant, wanted);
+  const tokenRequest = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;
+  const token = issueUserToken(context, tenant, tokenRequest);
   record(context, `Created personal access token ${name}`);
   return { status: 200, body: token };
 });

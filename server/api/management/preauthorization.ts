@@ -28,29 +28,37 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   const knownSet = knownDevice && devices.findAuthSet(knownDevice.id, key.pem);
   if (knownDevice && knownSet?.status === 'accepted' && !body.force) {
     const reason = 'the device is already accepted with this key';
-    return refuse.conflict(reason, deviceView(knownDevice, devices.listAuthSets(knownDevice.id)), {
-      path: 'state',
-      expected: 'a device that is not accepted with this key',
-      actual: 'a device that is accepted with this key',
-      remedy: 'nothing to do: the device can authenticate',
-    });
+    return refuse.conflict(
+      reason,
+      {
+        path: 'state',
+        expected: 'a device that is not accepted with this key',
+        actual: 'a device that is accepted with this key',
+        remedy: 'nothing to do: the device can authenticate',
+      },
+      deviceView(knownDevice, devices.listAuthSets(knownDevice.id)),
+    );
   }
   if (knownDevice && !body.force) {
     const reason = 'the identity is already known; send force: true to preauthorize the key anyway';
     const sets = devices.listAuthSets(knownDevice.id);
     const isAccepted = sets.some(({ status }) => status === 'accepted');
     const isRejected = knownDevice.status === 'rejected';
-    return refuse.conflict(reason, deviceView(knownDevice, sets), {
-      path: 'body.force',
-      expected: 'true',
-      ...(isAccepted && {
-        remedy:
-          'send force: true only to replace the accepted key of the device, which then loses its access',
-      }),
-      ...(isRejected && {
-        remedy: 'a user has rejected the device; send force: true only to allow it again',
-      }),
-    });
+    return refuse.conflict(
+      reason,
+      {
+        path: 'body.force',
+        expected: 'true',
+        ...(isAccepted && {
+          remedy:
+            'send force: true only to replace the accepted key of the device, which then loses its access',
+        }),
+        ...(isRejected && {
+          remedy: 'a user has rejected the device; send force: true only to allow it again',
+        }),
+      },
+      deviceView(knownDevice, sets),
+    );
   }
   const device = { id: knownDevice?.id ?? context.random.uuid(), identity: identity.canonical };
   recordPreauthorized(context, { device, knownDevice, publicKeyPem: key.pem });
@@ -72,15 +80,15 @@ function recordPreauthorized(
     publicKeyPem: string;
   },
 ): void {
-  const { device, knownDevice: known, publicKeyPem } = wanted;
-  const set = known && devices.findAuthSet(known.id, publicKeyPem);
+  const { device, knownDevice, publicKeyPem } = wanted;
+  const authSet = knownDevice && devices.findAuthSet(knownDevice.id, publicKeyPem);
   const fresh = {
     authSetId: random.uuid(),
     publicKeyPem,
     status: 'preauthorized',
     nowMs,
   } as const;
-  if (set) devices.setAuthSetStatus(set, 'preauthorized', nowMs);
-  else if (known) devices.recordAuthSet(known.id, fresh);
+  if (authSet) devices.setAuthSetStatus(authSet, 'preauthorized', nowMs);
+  else if (knownDevice) devices.recordAuthSet(knownDevice.id, fresh);
   else devices.recordFirstContact(device, fresh);
 }

@@ -87,7 +87,6 @@ export const putReleaseTags = defineEndpoint(
     if (inUse.size > limits.releaseTagsDistinctMax) {
       return refuse.conflict(
         `all releases together can have at most ${limits.releaseTagsDistinctMax} different tags; this change would make ${inUse.size}`,
-        undefined,
         inState(`at most ${limits.releaseTagsDistinctMax} different tags`, `${inUse.size}`),
       );
     }
@@ -107,14 +106,14 @@ export const deleteReleases = defineEndpoint('delete-releases', ({ query }, cont
   if (unfinished.length > 0) {
     return refuse.conflict(
       'some of the releases are used in unfinished deployments; abort them first',
+      inState('releases without unfinished deployments', 'releases that are being deployed'),
       {
         active_deployments: unfinished,
       },
-      inState('releases without unfinished deployments', 'releases that are being deployed'),
     );
   }
   for (const name of new Set(query.name)) {
-    for (const found of store.artifacts.findByName(name)) removeArtifact(context, found);
+    for (const artifact of store.artifacts.findByName(name)) removeArtifact(context, artifact);
   }
   return { status: 204 };
 });
@@ -138,11 +137,11 @@ function releasesOf<View>(
   view: (context: UserContext, release: StoredRelease) => View,
   context: UserContext,
 ): Promise<JsonList<View>> {
-  const read = (name: string): View | undefined => {
+  const readView = (name: string): View | undefined => {
     const release = context.store.releases.find(name);
     return release && view(context, release);
   };
-  return JsonList.ofEach(names, read, context);
+  return JsonList.ofEach(names, readView, context);
 }
 
 function releaseView(context: UserContext, release: StoredRelease): Release {

@@ -111,7 +111,7 @@ function makeRole(context: UserContext, role: Role): Refusal | undefined {
   const { store } = context;
   if (!isJsonWithin(role.grants, limits.roleMaxBytes)) return tooLarge;
   if (findRole(store, role.name)) {
-    return refuse.conflict(`body: name: a role "${role.name}" already exists`, undefined, {
+    return refuse.conflict(`body: name: a role "${role.name}" already exists`, {
       path: 'body.name',
       expected: 'a name that no role has',
     });
@@ -177,7 +177,6 @@ function removeRole(context: UserContext, name: string): Refusal | undefined {
   if (holder)
     return refuse.conflict(
       `the role is in use, for example by ${holder.email}; remove it from its users first`,
-      undefined,
       inState('a role that no user has', `one of ${holder.email}`),
     );
   store.roles.remove(name);

@@ -160,8 +160,8 @@ async function discardUpload(
   files: FileStore,
   refusal: Refusal,
 ): Promise<Refusal> {
-  const received = await receiving?.catch(() => undefined);
-  if (received && !(received instanceof Refusal)) files.discard(received.file);
+  const receivedUpload = await receiving?.catch(() => undefined);
+  if (receivedUpload && !(receivedUpload instanceof Refusal)) files.discard(receivedUpload.file);
   return refusal;
 }
 

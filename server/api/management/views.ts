@@ -110,11 +110,11 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
  * base64, with values longer than 3 characters cut.
  */
 function withheld(configuration: Readonly<Record<string, string>>): string {
-  const cut = Object.entries(configuration).map(([name, value]) => [
+  const cutEntries = Object.entries(configuration).map(([name, value]) => [
     name,
     hasAtMostCharacters(value, 3) ? value : `${firstCharacters(value, 3)}...<omitted>`,
   ]);
-  return Buffer.from(JSON.stringify(Object.fromEntries(cut))).toString('base64');
+  return Buffer.from(JSON.stringify(Object.fromEntries(cutEntries))).toString('base64');
 }
 
 export function deploymentDeviceView(

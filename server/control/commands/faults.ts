@@ -11,12 +11,12 @@ type AddedPlan =
 
 /** Adds the rules of a plan in YAML or JSON. An error in one rule refuses the whole plan. */
 export function addPlan(faults: FaultPlans, text: string): AddedPlan {
-  const read = readPlan(text, (id) => faults.has(id));
-  if ('problems' in read)
-    return { error: read.problems.map(problemText).join('; '), problems: read.problems };
-  if (faults.size + read.rules.length > RULES_MAX) {
+  const plan = readPlan(text, (id) => faults.has(id));
+  if ('problems' in plan)
+    return { error: plan.problems.map(problemText).join('; '), problems: plan.problems };
+  if (faults.size + plan.rules.length > RULES_MAX) {
     return { error: `more than ${RULES_MAX} rules, the maximum; remove some first` };
   }
-  faults.add(read.rules);
-  return { added: read.rules.map(({ id }) => id) };
+  faults.add(plan.rules);
+  return { added: plan.rules.map(({ id }) => id) };
 }

@@ -97,8 +97,10 @@ export function adminClient(baseUrl: string, token: string, fetchBy: Fetch = fet
         throw new TypeError(`the operation "${id}" does not exist; ${nearest}`);
       }
       const operation: Operation = rows[id];
-      const checked = checkedInput(`call ${id}`, callShapeOf(operation), call);
-      const response = await fetchBy(...requestOf(baseUrl, token, { operation, call: checked }));
+      const checkedCall = checkedInput(`call ${id}`, callShapeOf(operation), call);
+      const response = await fetchBy(
+        ...requestOf(baseUrl, token, { operation, call: checkedCall }),
+      );
       const text = await response.text();
       if (!response.ok) throw new AdminRefusal(id, response.status, text);
       const { status, headers } = response;

@@ -13,11 +13,11 @@ export function checkedInput<const Shape extends v.GenericSchema>(
   shape: Shape,
   input: unknown,
 ): v.InferOutput<Shape> {
-  const checked = v.safeParse(shape, input);
-  if (checked.success) return checked.output;
-  const unknown = checked.issues.find(({ expected }) => expected === 'never');
-  const issue = unknown ?? checked.issues[0];
+  const parseResult = v.safeParse(shape, input);
+  if (parseResult.success) return parseResult.output;
+  const unknownIssue = parseResult.issues.find(({ expected }) => expected === 'never');
+  const issue = unknownIssue ?? parseResult.issues[0];
   const { path, sentence: what } = placedSentence(issue, shape);
   const sentence = [call, ...(path.length > 0 ? [path.join('.')] : []), what].join(': ');
-  throw unknown ? new TypeError(sentence) : new RangeError(sentence);
+  throw unknownIssue ? new TypeError(sentence) : new RangeError(sentence);
 }

@@ -54,8 +54,9 @@ export function testbedClient(
         throw new ClientViolationsError(`client ${named}: ${reason}`, []);
       }
       const isMeant = (duty: TestbedDuty): boolean => level === 'should' || duty.level === 'must';
-      const broken = all.filter((duty) => duty.state === 'broken' && isMeant(duty));
-      if (broken.length > 0) throw new ClientViolationsError(linesOf(named, broken), broken);
+      const brokenDuties = all.filter((duty) => duty.state === 'broken' && isMeant(duty));
+      if (brokenDuties.length > 0)
+        throw new ClientViolationsError(linesOf(named, brokenDuties), brokenDuties);
     },
   };
 }

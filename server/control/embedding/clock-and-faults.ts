@@ -121,8 +121,8 @@ export function testbedRates(rates: RateLimits): TestbedRates {
       return rates.limit;
     },
     set: (limit) => {
-      const checked = limit && checkedInput('rates.set', rateLimitShape, limit);
-      const problem = setRateLimit(rates, checked);
+      const rateLimit = limit && checkedInput('rates.set', rateLimitShape, limit);
+      const problem = setRateLimit(rates, rateLimit);
       if (problem !== undefined) throw new RangeError(problem);
     },
   };

@@ -72,8 +72,8 @@ export function testbedJournal(tenant: Tenant): TestbedJournal {
     },
     await: async (filter, patience = {}) => viewOf(await firstMatch(tenant, filter, patience)),
     assert: (assertion) => {
-      const checked = checkedInput('journal.assert', assertionShape, assertion);
-      const judge = new AssertionJudge(checked, tenant);
+      const checkedAssertion = checkedInput('journal.assert', assertionShape, assertion);
+      const judge = new AssertionJudge(checkedAssertion, tenant);
       for (const entry of journal.entries()) judge.see(entry);
       const { holds, sentence } = judge.verdict();
       if (!holds) throw new JournalAssertionError(sentence);

@@ -100,9 +100,9 @@ export function testbedTenant(
     device: (device) => testbedDevice(device, journal),
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
-      const loaded = await states.load(tenant, readWorld(text, 'world'));
+      const loadedWorld = await states.load(tenant, readWorld(text, 'world'));
       keepLoggedIn(inside, tenant, admin);
-      return loaded;
+      return loadedWorld;
     },
     reset: async (subject = {}) => {
       const { device } = checkedInput('reset', resetShape, subject);
@@ -124,7 +124,7 @@ function resetDevice({ states }: OpenServer, tenant: Tenant, device: string): vo
 
 /** Makes the admin's token valid again, because a test may have logged the admin out. */
 function keepLoggedIn({ services }: OpenServer, tenant: Tenant, { adminToken }: TenantAdmin) {
-  const claims = services.tokens.read(adminToken);
+  const claims = services.tokenIssuer.read(adminToken);
   if ('reason' in claims) return;
   const { id, subject: userId } = claims;
   const { store, clock } = tenant;

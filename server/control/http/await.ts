@@ -8,7 +8,7 @@ import { type AwaitResult, awaitEntries } from '../commands/await.ts';
 import { filterOf, journalBounds, requireJournal, requireKnownDevice } from './journal.ts';
 import { listing, mapLazily } from './listing.ts';
 import type { ControlRequest, Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /** Maximum number of requests that wait at the same time. */
 const WAITING_MAX = 256;
@@ -24,7 +24,10 @@ export function awaitHandlers(clock: Clock) {
       const { tenant, query, response } = call;
       requireJournal(tenant);
       if (waiting >= WAITING_MAX) {
-        refuse(503, `${WAITING_MAX} requests are already waiting, the maximum; close one first`);
+        throwRefusal(
+          503,
+          `${WAITING_MAX} requests are already waiting, the maximum; close one first`,
+        );
       }
       waiting += 1;
       const disconnected = new AbortController();
@@ -55,10 +58,10 @@ export function awaitHandlers(clock: Clock) {
       }
       const verdict = judge.verdict();
       const { dropped } = journal.size;
-      const lost = dropped > 0 ? ` ${dropped} older entries were dropped.` : '';
-      const sentence = verdict.sentence + lost;
+      const lossSentence = dropped > 0 ? ` ${dropped} older entries were dropped.` : '';
+      const sentence = verdict.sentence + lossSentence;
       const members = { ...verdict, sentence, ...journalBounds(tenant) };
-      if (!verdict.holds) refuse(409, sentence, members);
+      if (!verdict.holds) throwRefusal(409, sentence, members);
       return members;
     },
   } satisfies Partial<Handlers>;
@@ -75,9 +78,9 @@ function awaitedView(
     const facts = { ...journalBounds(tenant), next: matching.at(-1)?.sequence ?? next };
     return listing(facts, { entries });
   }
-  const wanted =
+  const matchCount =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
-  const error = `${wanted} within ${timeoutSeconds} s; "otherEntries" lists the entries that came instead`;
+  const error = `${matchCount} within ${timeoutSeconds} s; "otherEntries" lists the entries that came instead`;
   const otherEntries = mapLazily(others, (entry) => entryView(entry, tenant));
   response.status(408);
   return listing({ error, ...journalBounds(tenant), next }, { entries, otherEntries });

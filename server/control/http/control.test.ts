@@ -71,7 +71,11 @@ let states: TenantStates;
 function start(port = 0): Promise<RunningControl> {
   const random = seededRandom('control');
   const mounts = { dialects: new Set<never>(), addresses: { api: 'http://127.0.0.1:8080' } };
-  const explainFacts = { names: vendorNames('X-SVC'), adminEmail: 'admin@example.com', mounts };
+  const explainFacts = {
+    headerNames: vendorNames('X-SVC'),
+    adminEmail: 'admin@example.com',
+    mounts,
+  };
   const folder = 'here';
   const log = openLog('silent');
   const watchdog = new Watchdog(log);
@@ -80,7 +84,7 @@ function start(port = 0): Promise<RunningControl> {
     throw new Error('nothing passes to the management API here');
   };
   const internalApi = { pass: refused, upgrade: refused, opensSocket: () => false };
-  const management = { internalApi, tokens: services.tokens, random, clock };
+  const management = { internalApi, tokenIssuer: services.tokenIssuer, random, clock };
   const { incompleteTransfers, turns } = services;
   const rest = {
     outbox: new Outbox(random),

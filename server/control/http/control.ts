@@ -51,7 +51,7 @@ import {
 import { controlPathsOf, type Handlers, mountOperations, wrongMethod } from './mount.ts';
 import { checkOwnAddress, requireOwnAddress } from './own-address.ts';
 import { referenceHandlers } from './reference.ts';
-import { refuse, refuseForNow } from './refusals.ts';
+import { refuseForNow, throwRefusal } from './refusals.ts';
 import { runHandlers } from './runs.ts';
 import { tenantControlHandlers } from './tenant-controls.ts';
 import { stateHandlers } from './tenant-states.ts';
@@ -245,7 +245,7 @@ function controlApp(
       path,
       controlPathsOf(() => true),
     );
-    refuse(404, `the path ${printable(path, PATH_MAX_CHARACTERS)} does not exist; ${hint}`);
+    throwRefusal(404, `the path ${printable(path, PATH_MAX_CHARACTERS)} does not exist; ${hint}`);
   });
   app.use(errorHandler(log, (error) => storageErrors.refusalOf(error)));
   return { app, admission };
@@ -269,7 +269,7 @@ function handlersOf(
     ...awaitHandlers(clock),
     ...runHandlers(runs, streams),
     ...explanationHandlers(tenants, explainFacts),
-    ...doctorHandlers(explainFacts.names),
+    ...doctorHandlers(explainFacts.headerNames),
     ...stateHandlers(states),
   };
 }
@@ -292,7 +292,10 @@ function requireToken(controlToken: string): RequestHandler {
     const [, sentToken] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (sentToken === undefined || !isSameSecret(sentToken, controlToken)) {
       response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
-      refuse(401, 'the control token is missing or wrong; use the one that fleetbed serve prints');
+      throwRefusal(
+        401,
+        'the control token is missing or wrong; use the one that fleetbed serve prints',
+      );
     }
     next();
   };

@@ -10,16 +10,16 @@ import { readIdentity } from '../../rules/identity.ts';
 import { keysOfFleet } from '../../tenants/fleet-keys.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /** Loads the doctor on first use, because its elliptic curve library takes long to load. */
 const doctor = () => import('../../explain/doctor/finding.ts');
 
 /** Creates the handler of the signature doctor. */
-export function doctorHandlers(names: VendorNames) {
+export function doctorHandlers(headerNames: VendorNames) {
   return {
     'POST /doctor/signature': ({ tenant, body: { sequence, body = '', signature = '', key } }) => {
-      if (sequence !== undefined) return examineRecord(tenant, sequence, names);
+      if (sequence !== undefined) return examineRecord(tenant, sequence, headerNames);
       return examine(tenant, { body: Buffer.from(body, 'base64'), signature, keyText: key });
     },
   } satisfies Partial<Handlers>;
@@ -36,17 +36,17 @@ async function examine({ store }: Tenant, signed: SignedBody): Promise<DoctorFin
  * Returns the finding for an authentication request in the journal, and its refusal if it was
  * refused.
  */
-async function examineRecord(tenant: Tenant, sequence: number, names: VendorNames) {
+async function examineRecord(tenant: Tenant, sequence: number, headerNames: VendorNames) {
   const record = journalOf(tenant).at(sequence);
   if (record?.kind !== 'exchange' || record.operation !== operations['post-auth-request'].id) {
-    refuse(
+    throwRefusal(
       404,
       'the journal has no authentication request with this sequence number, or has dropped it',
     );
   }
   const { refusal } = record;
   return {
-    ...(await examineKept(tenant, record, names)),
+    ...(await examineKept(tenant, record, headerNames)),
     ...(refusal && { refusal: { status: refusal.status, error: maskText(refusal.error) } }),
   };
 }
@@ -54,17 +54,17 @@ async function examineRecord(tenant: Tenant, sequence: number, names: VendorName
 function examineKept(
   tenant: Tenant,
   { headers, body, bodyBytes }: ExchangeRecord,
-  names: VendorNames,
+  headerNames: VendorNames,
 ): Promise<DoctorFinding> | DoctorFinding {
   if ((body?.length ?? 0) < bodyBytes) {
-    refuse(
+    throwRefusal(
       409,
       `the journal has only ${body?.length ?? 0} of the ${bodyBytes} bytes of the body; send the whole body instead`,
     );
   }
-  const signature = headerOf(headers, names.signature.toLowerCase());
+  const signature = headerOf(headers, headerNames.signature.toLowerCase());
   if (!body || signature === '') {
-    const lacking = body ? `${names.signature} header` : 'body';
+    const lacking = body ? `${headerNames.signature} header` : 'body';
     return { fits: false, about: 'signature', sentence: `The request has no ${lacking}.` };
   }
   return examine(tenant, { body, signature });

@@ -7,7 +7,7 @@ import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { OnSubscriptionEnd } from '../../../fixtures/base/subscribers.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { ControlSource } from '../sources/source.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /** Maximum number of bytes buffered for one reader. */
 const PENDING_MAX_BYTES = 262_144;
@@ -43,7 +43,7 @@ export class EventStreams {
    */
   open(reader: Response, follow: Follow): Response {
     if (this.#readers.size >= READERS_MAX) {
-      refuse(503, 'too many open event streams; close one first');
+      throwRefusal(503, 'too many open event streams; close one first');
     }
     reader.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     reader.write(': connected\n\n');

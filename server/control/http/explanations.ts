@@ -13,7 +13,7 @@ import type { UnparsableRecord } from '../../journal/unparsable.ts';
 import { completeConnectionLimits } from '../../settings.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /** Facts for explanations other than the record and its tenant. */
 export type ExplainSettings = Omit<ExplainFacts, 'tenant'>;
@@ -40,8 +40,8 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
     'GET /explanations/{requestId}': async ({ namedTenant, parameters, ...exchange }) => {
       const { record, tenant, status } = find(among(namedTenant), parameters.requestId);
       const { explain, explainPoll, explanationText, noUpdateText } = await explainer();
-      const refused = explain(record, { ...settings, tenant });
-      if (refused) return inFormat(refused, explanationText, exchange);
+      const explanation = explain(record, { ...settings, tenant });
+      if (explanation) return inFormat(explanation, explanationText, exchange);
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
       if (poll) return inFormat(poll, noUpdateText, exchange);
       const fault = record.kind === 'exchange' ? record.fault : undefined;
@@ -52,7 +52,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
         status === 0
           ? 'its connection was cut'
           : `it was answered with ${status}${endOf(tenant, record)}`;
-      return refuse(404, `the request ${cause}; ${response}`);
+      return throwRefusal(404, `the request ${cause}; ${response}`);
     },
   } satisfies Partial<Handlers>;
 }
@@ -82,13 +82,13 @@ const noDevices =
 function findDevice(tenants: readonly Tenant[], wanted: string) {
   const similarNames: string[] = [];
   for (const tenant of tenants) {
-    const named = findNamedDevice(tenant.store, wanted);
-    if ('id' in named) return { tenant, id: named.id };
-    if ('several' in named)
-      refuse(400, `query: device: ${ambiguousNameSentence(named, noDevices)}`);
-    similarNames.push(...named.nearest);
+    const device = findNamedDevice(tenant.store, wanted);
+    if ('id' in device) return { tenant, id: device.id };
+    if ('several' in device)
+      throwRefusal(400, `query: device: ${ambiguousNameSentence(device, noDevices)}`);
+    similarNames.push(...device.nearest);
   }
-  refuse(404, maskText(ambiguousNameSentence({ nearest: similarNames }, noDevices)));
+  throwRefusal(404, maskText(ambiguousNameSentence({ nearest: similarNames }, noDevices)));
 }
 
 /** Returns the explanation, or sends it as text if the caller prefers text to JSON. */
@@ -125,7 +125,7 @@ function find(tenants: readonly Tenant[], requestId: string): FoundRequest {
     const { entriesMax, bytesMax } = journalOf(tenant).bounds;
     return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });
-  refuse(404, `no request with this ID is in the journal, which keeps ${bounds.join(', ')}`);
+  throwRefusal(404, `no request with this ID is in the journal, which keeps ${bounds.join(', ')}`);
 }
 
 const limits: Readonly<Record<number, string>> = {

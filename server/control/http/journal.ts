@@ -15,7 +15,7 @@ import type { Tenant } from '../../tenants/tenants.ts';
 import type { EventStreams } from './event-stream.ts';
 import { listing, mapLazily, sendChunks } from './listing.ts';
 import type { Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 const sequencePattern = /^[1-9]\d{0,15}$/;
 
@@ -62,11 +62,11 @@ export function journalHandlers(streams: EventStreams) {
 function entryOf(tenant: Tenant, sequence: string): JournalEntry {
   const journal = requireJournal(tenant);
   if (!sequencePattern.test(sequence)) {
-    refuse(400, 'path: the sequence number must be a whole number from 1');
+    throwRefusal(400, 'path: the sequence number must be a whole number from 1');
   }
   return (
     journal.at(Number(sequence)) ??
-    refuse(404, 'the journal has no entry with this sequence number, or has dropped it')
+    throwRefusal(404, 'the journal has no entry with this sequence number, or has dropped it')
   );
 }
 
@@ -74,7 +74,7 @@ function entryOf(tenant: Tenant, sequence: string): JournalEntry {
 export function requireJournal(tenant: Tenant): Journal {
   const journal = journalOf(tenant);
   if (!journal.isOff) return journal;
-  return refuse(503, 'the journal is off; start the server with --journal-entries above 0');
+  return throwRefusal(503, 'the journal is off; start the server with --journal-entries above 0');
 }
 
 /** Returns the bounds and size of the journal, which are part of every response about it. */
@@ -104,13 +104,13 @@ export function requireKnownDevice(
   location: 'query' | 'body',
 ): void {
   if (device === undefined) return;
-  const named = findNamedDevice(tenant.store, device);
-  if (!('nearest' in named)) return;
+  const namedDevice = findNamedDevice(tenant.store, device);
+  if (!('nearest' in namedDevice)) return;
   const matches = matcher({ device }, tenant);
   for (const entry of journalOf(tenant).entries()) if (matches(entry)) return;
-  refuse(
+  throwRefusal(
     400,
-    maskText(`${location}: device: ${ambiguousNameSentence(named, 'there are no devices')}`),
+    maskText(`${location}: device: ${ambiguousNameSentence(namedDevice, 'there are no devices')}`),
   );
 }
 

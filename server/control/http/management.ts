@@ -20,7 +20,7 @@ import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
 import { type Handlers, namedTenant, requireKnown } from './mount.ts';
-import { ControlRefusal, refuse } from './refusals.ts';
+import { ControlRefusal, throwRefusal } from './refusals.ts';
 
 /** Path prefix of the management API on the control listener. */
 export const managementPrefix = '/management';
@@ -37,7 +37,7 @@ const TICKETS_MAX = 64;
 /** The API, and the services that issue tokens for it. */
 export interface ManagementServices {
   readonly internalApi: InternalApi;
-  readonly tokens: TokenIssuer;
+  readonly tokenIssuer: TokenIssuer;
   readonly random: Random;
   /** The machine's clock, because a tenant's clock may be stopped. */
   readonly clock: Clock;
@@ -72,8 +72,8 @@ function requireOperationsOwn(
   // This operation accepts any attribute name as a parameter, so only misspellings of `tenant`
   // are refused.
   const isOpen = operation.id === 'list-inventory';
-  const meant = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));
-  requireKnown(Object.fromEntries(meant.map((name) => [name, true])), operation.takes);
+  const checkedNames = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));
+  requireKnown(Object.fromEntries(checkedNames.map((name) => [name, true])), operation.takes);
 }
 
 function isTenantMisspelt(name: string): boolean {
@@ -115,7 +115,7 @@ export function passRequests(
 ): RequestHandler {
   return (request, response) => {
     if (!request.url.startsWith(apiPrefixes.management)) {
-      refuse(404, 'no operation of the management API has this path');
+      throwRefusal(404, 'no operation of the management API has this path');
     }
     requireOperationsOwn(request.method, request.path, request.query);
     const tenant = namedTenant(tenants, request.query) ?? tenants.first;
@@ -167,11 +167,14 @@ function targetOf({ url = '' }: IncomingMessage): string | undefined {
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
   // Any other upgrade target, such as a tunnel, is refused.
-  const target = targetOf(request) ?? refuse(404, 'this path has no WebSocket');
+  const target = targetOf(request) ?? throwRefusal(404, 'this path has no WebSocket');
   const [path = '', search = ''] = target.split('?', 2);
   const { [ticketName]: ticket, ...query } = parse(search);
   if (!gate.tickets.use(String(ticket))) {
-    refuse(401, 'the ticket is missing, used or expired; create one with POST /management/tickets');
+    throwRefusal(
+      401,
+      'the ticket is missing, used or expired; create one with POST /management/tickets',
+    );
   }
   requireOperationsOwn('GET', path, query);
   const tenant = namedTenant(gate.tenants, query) ?? gate.tenants.first;
@@ -232,10 +235,10 @@ class Admins {
     const [admin] = store.users
       .list({ id: [], email: [] }, { page: 1, perPage: ADMINS_SEARCHED })
       .filter((user) => isActingAdmin(store, user));
-    if (!admin) refuse(409, 'the tenant has no user with full access; add one');
-    const wanted = { userId: admin.id, kind: 'first', nowMs: clock.now() } as const;
-    const token = issueUserToken(this.#management, tenant, wanted);
-    const claims = this.#management.tokens.read(token);
+    if (!admin) throwRefusal(409, 'the tenant has no user with full access; add one');
+    const tokenRequest = { userId: admin.id, kind: 'first', nowMs: clock.now() } as const;
+    const token = issueUserToken(this.#management, tenant, tokenRequest);
+    const claims = this.#management.tokenIssuer.read(token);
     if (!('reason' in claims)) this.#tokens.set(tenant, { id: claims.id, token });
     return token;
   }

@@ -22,7 +22,7 @@ import {
 } from '../../../fixtures/control/operations.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { Listing, sendListing } from './listing.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /** Number of characters of an unknown parameter's name that an error shows. */
 const NAME_MAX_CHARACTERS = 64;
@@ -104,7 +104,7 @@ function refuseMethod(request: Request, response: Response, methods: readonly st
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     .join(', ');
   response.set('Allow', allowed);
-  refuse(405, `${request.method} is not supported here; use ${allowed}`);
+  throwRefusal(405, `${request.method} is not supported here; use ${allowed}`);
 }
 
 interface RequestAndResponse {
@@ -120,12 +120,12 @@ function checkedCall(
 ) {
   const query = row.isOpen ? {} : checkedQuery(row, request.query);
   if (row.stream !== undefined && request.method === 'HEAD') {
-    refuse(405, `${row.stream} supports only GET`);
+    throwRefusal(405, `${row.stream} supports only GET`);
   }
-  const named = namedTenant(tenants, query);
+  const queryTenant = namedTenant(tenants, query);
   return {
-    tenant: named ?? tenants.first,
-    namedTenant: named,
+    tenant: queryTenant ?? tenants.first,
+    namedTenant: queryTenant,
     query,
     body: checkedBody(row, request),
     parameters: request.params,
@@ -139,12 +139,12 @@ function checkedQuery(
   query: Request['query'],
 ): Readonly<Record<string, unknown>> {
   requireKnown(query, Object.keys(shapes), 'since' in shapes ? journalParameters : {});
-  const checked = Object.entries(shapes).map(([name, shape]) => {
+  const checkedEntries = Object.entries(shapes).map(([name, shape]) => {
     const { success, output, issues } = v.safeParse(shape, query[name], { abortEarly: true });
-    if (!success) refuse(400, `query: ${name}: ${sentenceOf(issues[0], shape)}`);
+    if (!success) throwRefusal(400, `query: ${name}: ${sentenceOf(issues[0], shape)}`);
     return [name, output];
   });
-  return Object.fromEntries(checked);
+  return Object.fromEntries(checkedEntries);
 }
 
 /**
@@ -157,14 +157,16 @@ export function requireKnown(
   names: readonly string[],
   elsewhere: object = {},
 ): void {
-  const unknown = Object.keys(query).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
+  const unknownName = Object.keys(query).find((name) => !names.includes(name));
+  if (unknownName === undefined) return;
   const parameters =
-    names.length === 0 ? 'this path has no parameters' : knownNames('parameter', unknown, names);
-  const sentence = Object.hasOwn(elsewhere, unknown)
+    names.length === 0
+      ? 'this path has no parameters'
+      : knownNames('parameter', unknownName, names);
+  const sentence = Object.hasOwn(elsewhere, unknownName)
     ? 'is not a parameter of this path'
     : `is unknown; ${parameters}`;
-  refuse(400, `query: ${printable(unknown, NAME_MAX_CHARACTERS)}: ${sentence}`);
+  throwRefusal(400, `query: ${printable(unknownName, NAME_MAX_CHARACTERS)}: ${sentence}`);
 }
 
 /**
@@ -176,11 +178,11 @@ export function namedTenant(
   { tenant: named }: Readonly<Record<string, unknown>>,
 ): Tenant | undefined {
   if (named === undefined) return undefined;
-  if (Array.isArray(named)) refuse(400, 'query: tenant: must appear only once');
+  if (Array.isArray(named)) throwRefusal(400, 'query: tenant: must appear only once');
   const tenant = tenants.list().find(({ id, name }) => id === named || name === named);
   if (tenant) return tenant;
   const names = tenants.list().map(({ name }) => name);
-  refuse(404, `no tenant has this ID or name; ${knownNames('tenant', String(named), names)}`);
+  throwRefusal(404, `no tenant has this ID or name; ${knownNames('tenant', String(named), names)}`);
 }
 
 /** Returns the checked body. Refuses an invalid one with 400 or 415. */
@@ -192,20 +194,22 @@ function checkedBody(
   const isSent = hasBytes(headers);
   if (shape === undefined) {
     // A caller who sends a body expects it to limit what the operation does.
-    if (isSent) refuse(400, 'body: this operation has none; it reads only the path and the query');
+    if (isSent)
+      throwRefusal(400, 'body: this operation has none; it reads only the path and the query');
     return undefined;
   }
   if (!isSent && isBodyOptional) return undefined;
   if (body === undefined) {
     const status = headers['content-type'] === undefined ? 400 : 415;
-    refuse(status, 'body: send a JSON object with Content-Type "application/json"');
+    throwRefusal(status, 'body: send a JSON object with Content-Type "application/json"');
   }
-  const checked = v.safeParse(shape, body);
-  if (checked.success) return checked.output;
+  const parseResult = v.safeParse(shape, body);
+  if (parseResult.success) return parseResult.output;
   // The message names only the first problem. An unknown name is often a misspelt required one.
-  const issue = checked.issues.find(({ expected }) => expected === 'never') ?? checked.issues[0];
+  const issue =
+    parseResult.issues.find(({ expected }) => expected === 'never') ?? parseResult.issues[0];
   const { path, sentence } = placedSentence(issue, shape);
-  refuse(400, ['body', ...(path.length > 0 ? [path.join('.')] : []), sentence].join(': '));
+  throwRefusal(400, ['body', ...(path.length > 0 ? [path.join('.')] : []), sentence].join(': '));
 }
 
 /** Returns true if the headers announce a body. */

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /**
  * Refuses with 403 any host other than an IP address, localhost, or the host that the server
@@ -27,10 +27,13 @@ export function checkOwnAddress(
   host: string,
 ): void {
   if (!isOurs(authority, host)) {
-    refuse(403, 'the Host header names another host; use the address that fleetbed serve printed');
+    throwRefusal(
+      403,
+      'the Host header names another host; use the address that fleetbed serve printed',
+    );
   }
   if (origin === undefined || origin === `http://${authority}`) return;
-  refuse(
+  throwRefusal(
     403,
     'the Origin header names another site; browsers may use the control API only from the console',
   );
@@ -39,6 +42,6 @@ export function checkOwnAddress(
 function isOurs(authority: string, host: string): boolean {
   const name = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::\d{1,5})?$/.exec(authority)?.[1];
   if (name === undefined) return false;
-  const bare = name.replace(/^\[|\]$/g, '').toLowerCase();
-  return isIP(bare) !== 0 || bare === 'localhost' || bare === host.toLowerCase();
+  const bareName = name.replace(/^\[|\]$/g, '').toLowerCase();
+  return isIP(bareName) !== 0 || bareName === 'localhost' || bareName === host.toLowerCase();
 }

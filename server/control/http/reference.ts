@@ -3,7 +3,7 @@ import type { ExplainSettings } from './explanations.ts';
 import type { Handlers } from './mount.ts';
 
 /** Creates the handlers that return the documents. Each is generated on first use. */
-export function referenceHandlers({ names, mounts }: ExplainSettings) {
+export function referenceHandlers({ headerNames, mounts }: ExplainSettings) {
   const { addresses } = mounts;
   let openApi: object | undefined;
   return {
@@ -11,7 +11,7 @@ export function referenceHandlers({ names, mounts }: ExplainSettings) {
       const { openApiOf } = await import('../../../fixtures/reference/openapi.ts');
       const { controlDocuments } = await import('../control-documents.ts');
       openApi ??= openApiOf({
-        headerPrefix: names.prefix,
+        headerPrefix: headerNames.prefix,
         url: addresses.api,
         documents: controlDocuments,
         ...(addresses.console !== undefined && { controlUrl: addresses.console }),

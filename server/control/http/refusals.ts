@@ -16,14 +16,14 @@ export class ControlRefusal extends Error {
 
 /**
  * Throws a refusal with an error body, to which the given members are added.
- * @throws ControlRefusal always; `faults` responds to it
+ * @throws ControlRefusal always; `error-handler.ts` responds to it
  */
-export function refuse(status: number, error: string, members: object = {}): never {
+export function throwRefusal(status: number, error: string, members: object = {}): never {
   throw new ControlRefusal(status, error, members);
 }
 
 /** Refuses with 503 a request that currently exceeds a limit, and closes the connection. */
 export function refuseForNow(response: Response, error: string): never {
   response.set({ 'Retry-After': '5', Connection: 'close' });
-  refuse(503, `${error}; try again later`);
+  throwRefusal(503, `${error}; try again later`);
 }

@@ -9,7 +9,7 @@ import type { Tenant } from '../../tenants/tenants.ts';
 import { applyClockCommand } from '../commands/clock.ts';
 import { setRateLimit } from '../commands/rate-limit.ts';
 import type { Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 /**
  * Creates the handlers. The reader of fault plans is loaded on first use, so that the server starts
@@ -20,7 +20,7 @@ export function tenantControlHandlers(outbox: Outbox) {
     'GET /clock': ({ tenant }) => clockView(tenant),
     'POST /clock': ({ tenant, body }) => {
       const problem = applyClockCommand(tenant.clock, body);
-      if (problem !== undefined) refuse(409, `body: ${problem}`);
+      if (problem !== undefined) throwRefusal(409, `body: ${problem}`);
       return clockView(tenant);
     },
     'DELETE /clock': ({ tenant }) => {
@@ -30,7 +30,7 @@ export function tenantControlHandlers(outbox: Outbox) {
     'GET /rate-limit': ({ tenant }) => limitView(tenant),
     'POST /rate-limit': ({ tenant, body }) => {
       const problem = setRateLimit(tenant.rates, body);
-      if (problem !== undefined) refuse(400, `body: ${problem}`);
+      if (problem !== undefined) throwRefusal(400, `body: ${problem}`);
       return limitView(tenant);
     },
     'DELETE /rate-limit': ({ tenant }) => {
@@ -43,7 +43,7 @@ export function tenantControlHandlers(outbox: Outbox) {
       const outcome = addPlan(faultPlansOf(tenant), body);
       if (!('error' in outcome)) return outcome;
       const { error, ...details } = outcome;
-      return refuse(400, `plan: ${error}`, details);
+      return throwRefusal(400, `plan: ${error}`, details);
     },
     'DELETE /faults': ({ tenant, query: { id } }) => {
       const cleared = faultPlansOf(tenant).clear(id);
@@ -51,13 +51,14 @@ export function tenantControlHandlers(outbox: Outbox) {
       const ids = faultPlansOf(tenant)
         .list()
         .map((rule) => rule.id);
-      return refuse(404, `no rule has this ID; ${knownNames('rule', id, ids)}`);
+      return throwRefusal(404, `no rule has this ID; ${knownNames('rule', id, ids)}`);
     },
     'GET /faults/check': ({ tenant }) => {
       const plans = faultPlansOf(tenant);
-      const checked = { rules: plans.size, unfired: plans.unfired() };
-      if (checked.unfired.length > 0) refuse(409, 'some planned faults have not fired', checked);
-      return checked;
+      const counts = { rules: plans.size, unfired: plans.unfired() };
+      if (counts.unfired.length > 0)
+        throwRefusal(409, 'some planned faults have not fired', counts);
+      return counts;
     },
     'GET /faults/schema': async () => (await import('../../faults/plan-text.ts')).planSchema(),
     'GET /outbox': () => ({

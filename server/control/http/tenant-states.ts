@@ -15,7 +15,7 @@ import {
 } from '../../world/tenant-states.ts';
 import { worldJsonSchema } from '../../world/world-shape.ts';
 import type { Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 import { addedView, newTenantOf } from './tenants.ts';
 
 const namePattern = /^[\w.-]{1,100}$/;
@@ -30,10 +30,12 @@ export function stateHandlers(states: TenantStates) {
     'GET /snapshots': ({ tenant }) => states.snapshots(tenant).map(view),
     'PUT /snapshots/{name}': ({ tenant, parameters: { name } }) => take(states, tenant, name),
     'DELETE /snapshots/{name}': async ({ tenant, parameters: { name } }) => {
-      if (!(await states.discard(tenant, name))) refuse(404, unknownSnapshot(states, tenant, name));
+      if (!(await states.discard(tenant, name)))
+        throwRefusal(404, unknownSnapshot(states, tenant, name));
     },
     'POST /snapshots/{name}/restore': async ({ tenant, parameters: { name } }) => {
-      if (!(await states.restore(tenant, name))) refuse(404, unknownSnapshot(states, tenant, name));
+      if (!(await states.restore(tenant, name)))
+        throwRefusal(404, unknownSnapshot(states, tenant, name));
     },
     'POST /fork': async ({ tenant, body }) =>
       addedView(await states.fork(tenant, newTenantOf(body))),
@@ -46,14 +48,14 @@ async function load(states: TenantStates, tenant: Tenant, text: string) {
   try {
     return await states.load(tenant, readWorld(text, 'body'));
   } catch (error) {
-    if (error instanceof WorldTextError) refuse(400, error.message);
-    if (error instanceof WorldFileError) refuse(422, `body: ${error.message}`);
+    if (error instanceof WorldTextError) throwRefusal(400, error.message);
+    if (error instanceof WorldFileError) throwRefusal(422, `body: ${error.message}`);
     return refuseWithoutStart(error);
   }
 }
 
 function refuseWithoutStart(error: unknown): never {
-  if (error instanceof StartStateUnavailable) refuse(409, error.message);
+  if (error instanceof StartStateUnavailable) throwRefusal(409, error.message);
   throw error;
 }
 
@@ -63,7 +65,7 @@ async function reset(states: TenantStates, tenant: Tenant, device: string | unde
     return undefined;
   }
   const outcome = states.resetDevice(tenant, device);
-  if (outcome === 'unknown') refuse(404, unknownDevice(tenant, device));
+  if (outcome === 'unknown') throwRefusal(404, unknownDevice(tenant, device));
   return { device: outcome };
 }
 
@@ -80,10 +82,13 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
 
 async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {
   if (!namePattern.test(name)) {
-    refuse(400, 'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores');
+    throwRefusal(400, 'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores');
   }
   if (!(await states.take(tenant, name))) {
-    refuse(422, `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`);
+    throwRefusal(
+      422,
+      `the tenant already has ${SNAPSHOTS_MAX} snapshots, the maximum; delete one first`,
+    );
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../tenants/tenants.ts';
 import type { TenantStates } from '../../world/tenant-states.ts';
 import type { Handlers } from './mount.ts';
-import { refuse } from './refusals.ts';
+import { throwRefusal } from './refusals.ts';
 
 const refusals = {
   'name taken': {
@@ -36,7 +36,7 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
   const requireTenant = ({ id }: { readonly id: string }): Tenant => {
     const names = tenants.list().map((tenant) => `${tenant.name} (${tenant.id})`);
     const nearest = knownNames('tenant', id, names);
-    return tenants.find(id) ?? refuse(404, `no tenant has this ID; ${nearest}`);
+    return tenants.find(id) ?? throwRefusal(404, `no tenant has this ID; ${nearest}`);
   };
   return {
     'GET /tenants': () => tenants.list().map(view),
@@ -48,7 +48,7 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
     'DELETE /tenants/{id}': async ({ parameters }) => {
       const tenant = requireTenant(parameters);
       if (tenant.isFirst)
-        refuse(409, 'the first tenant cannot be removed; use POST /reset to clear it');
+        throwRefusal(409, 'the first tenant cannot be removed; use POST /reset to clear it');
       await states.drop(tenant);
       return view(tenant);
     },
@@ -76,7 +76,7 @@ export function newTenantOf({
 
 /** Returns the view of a new tenant and its admin. Refuses if it was not created. */
 export function addedView(added: AddedTenant | TenantProblem) {
-  if (typeof added === 'string') refuse(refusals[added].status, refusals[added].error);
+  if (typeof added === 'string') throwRefusal(refusals[added].status, refusals[added].error);
   const { email: adminEmail, password: adminPassword } = added.admin;
   return { ...view(added.tenant), adminEmail, adminPassword };
 }

@@ -31,8 +31,8 @@ export interface SignedBody {
 
 /** Examines a signature. Takes some tens of milliseconds at worst and never throws. */
 export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody): DoctorFinding {
-  const sent = memberText(body, 'pubkey');
-  const pem = keyText ?? sent;
+  const sentKey = memberText(body, 'pubkey');
+  const pem = keyText ?? sentKey;
   if (pem === undefined) {
     return { fits: false, about: 'key', sentence: 'The body has no text "pubkey"; give the key.' };
   }
@@ -46,7 +46,7 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
     const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
     return { fits: true, about, sentence };
   }
-  const bodyKeys = sent === undefined ? [] : keysOf('pubkey of the body', sent);
+  const bodyKeys = sentKey === undefined ? [] : keysOf('pubkey of the body', sentKey);
   const keysOfOthers = {
     *[Symbol.iterator]() {
       yield* bodyKeys;

@@ -36,8 +36,8 @@ export const keyCauses: readonly KeyCause[] = [
     sentence: 'It is a private key, which must never leave the device.',
     remedy: `Send the public key; ${takePublic} If this key was sent anywhere, generate a new one.`,
     fits: ({ text, label, der }) => {
-      const found = privateBlock.exec(text)?.[1];
-      if (found !== undefined) return found;
+      const privateText = privateBlock.exec(text)?.[1];
+      if (privateText !== undefined) return privateText;
       return label === 'PUBLIC KEY' && der !== undefined && isPrivate(der) && 'as PUBLIC KEY';
     },
   },
@@ -101,8 +101,8 @@ export const keyCauses: readonly KeyCause[] = [
       'Write -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----, with five hyphens each.',
     fits: ({ text, label }) => {
       const line = /^[-\u2010-\u2015 ]*(?:BEGIN|END) PUBLIC KEY[-\u2010-\u2015 ]*$/gim;
-      const bare = text.replace(line, '').trim();
-      return label === undefined && bare !== text && isTaken(block(bare));
+      const bareText = text.replace(line, '').trim();
+      return label === undefined && bareText !== text && isTaken(block(bareText));
     },
   },
   {
@@ -246,8 +246,8 @@ function isPrivate(der: Buffer): boolean {
  * public half.
  */
 function isPkcs1(der: Buffer): boolean {
-  const read = attempt(() => createPublicKey({ key: der, format: 'der', type: 'pkcs1' }));
-  return read !== undefined && !isPrivate(der);
+  const publicKey = attempt(() => createPublicKey({ key: der, format: 'der', type: 'pkcs1' }));
+  return publicKey !== undefined && !isPrivate(der);
 }
 
 function isJwk(text: string): boolean {

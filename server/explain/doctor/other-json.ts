@@ -89,13 +89,13 @@ export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
  * @throws RangeError if the JSON is nested too deep
  */
 export function styleOfJson(body: Buffer): string | undefined {
-  const sent = body.toString('utf8');
-  const entries = body.length <= BODY_MAX_BYTES ? entriesOf(sent) : undefined;
+  const sentText = body.toString('utf8');
+  const entries = body.length <= BODY_MAX_BYTES ? entriesOf(sentText) : undefined;
   if (!entries) return undefined;
   let characters = 0;
   for (const { how, text } of generateTexts(entries, orders)) {
     characters += text.length;
-    if (text === sent) return how;
+    if (text === sentText) return how;
     if (characters > WRITTEN_MAX_CHARACTERS) return undefined;
   }
   return undefined;
@@ -109,10 +109,10 @@ function* boundedTexts(
   if (!entries) return;
   const knownTexts = new Set([body, ...otherLineEnds(body)].map((text) => text.toString('latin1')));
   const firstCount = knownTexts.size;
-  let written = 0;
+  let writtenCharacters = 0;
   for (const { how, text } of write(entries)) {
-    written += text.length;
-    if (written > WRITTEN_MAX_CHARACTERS) return;
+    writtenCharacters += text.length;
+    if (writtenCharacters > WRITTEN_MAX_CHARACTERS) return;
     const bytes = Buffer.from(text);
     const latin1 = bytes.toString('latin1');
     if (knownTexts.has(latin1)) continue;
@@ -151,9 +151,9 @@ function* withoutMembers(entries: [string, unknown][]): Generator<JsonText> {
   const fewer = entries.map((_, at) => entries.slice(0, at));
   for (const remainder of [...single, ...fewer].filter(({ length }) => length > 0)) {
     const remainingNames = new Set(remainder.map(([name]) => name));
-    const lost = entries.flatMap(([name]) => (remainingNames.has(name) ? [] : [name]));
+    const lostNames = entries.flatMap(([name]) => (remainingNames.has(name) ? [] : [name]));
     for (const { how, text } of generateTexts(remainder, orders.slice(0, 1))) {
-      yield { how: `without ${lost.join(', ')}, ${how}`, text };
+      yield { how: `without ${lostNames.join(', ')}, ${how}`, text };
     }
   }
 }

@@ -59,9 +59,9 @@ export function sequenceOf({ r, s }: SignaturePair): Buffer {
 }
 
 function integerOf(value: bigint): Buffer {
-  const plain = value.toString(16);
-  const even = plain.padStart(plain.length + (plain.length % 2), '0');
-  const hex = Number.parseInt(even.slice(0, 2), 16) > 0x7f ? `00${even}` : even;
+  const digits = value.toString(16);
+  const evenDigits = digits.padStart(digits.length + (digits.length % 2), '0');
+  const hex = Number.parseInt(evenDigits.slice(0, 2), 16) > 0x7f ? `00${evenDigits}` : evenDigits;
   return Buffer.from(`02${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`, 'hex');
 }
 

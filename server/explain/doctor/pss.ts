@@ -30,13 +30,13 @@ export function signsByPss(
   const maskedBytes = block.length - hashed.length - 1;
   if (maskedBytes < 1 || block[block.length - 1] !== TRAILER) return false;
   const hash = block.subarray(maskedBytes, -1);
-  const plain = unmask(block.subarray(0, maskedBytes), { seed: hash, mask });
-  plain.writeUInt8(plain.readUInt8(0) & (0xff >> (8 * block.length - bits)), 0);
-  const start = plain.findIndex((byte) => byte !== 0);
-  if (plain[start] !== 1) return false;
+  const unmaskedBlock = unmask(block.subarray(0, maskedBytes), { seed: hash, mask });
+  unmaskedBlock.writeUInt8(unmaskedBlock.readUInt8(0) & (0xff >> (8 * block.length - bits)), 0);
+  const start = unmaskedBlock.findIndex((byte) => byte !== 0);
+  if (unmaskedBlock[start] !== 1) return false;
   const salted = createHash(digest).update(Buffer.alloc(8)).update(hashed);
   return salted
-    .update(plain.subarray(start + 1))
+    .update(unmaskedBlock.subarray(start + 1))
     .digest()
     .equals(hash);
 }

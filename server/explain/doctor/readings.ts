@@ -139,8 +139,8 @@ function textsIn(text: string): { readonly text: string; readonly causes: readon
   if (/^[A-Za-z0-9+/]+(?: [A-Za-z0-9+/]*)+={0,2}$/.test(text)) {
     texts.push({ text: text.replaceAll(' ', '+'), causes: [plusAsSpace.id] });
   }
-  const plain = unescapeText(text);
-  if (plain !== text) texts.push({ text: plain, causes: [escaped.id] });
+  const unescapedText = unescapeText(text);
+  if (unescapedText !== text) texts.push({ text: unescapedText, causes: [escaped.id] });
   for (const { text: fullText, causes } of [...texts]) {
     const inner = longestRun(fullText);
     if (inner === undefined) continue;
@@ -188,24 +188,24 @@ export function bytesIn(text: string): Buffer | undefined {
 }
 
 function textReadings(text: string): SignatureDecoding[] {
-  const plain = base64Reading(text);
-  if (!plain) return hexReading(text);
-  const inner = base64Reading(plain.bytes.toString('latin1'));
+  const reading = base64Reading(text);
+  if (!reading) return hexReading(text);
+  const inner = base64Reading(reading.bytes.toString('latin1'));
   const { base64Twice } = encodingCauses;
   const twice = inner && {
     bytes: inner.bytes,
-    causes: [base64Twice.id, ...plain.causes, ...inner.causes],
+    causes: [base64Twice.id, ...reading.causes, ...inner.causes],
   };
-  return [plain, ...hexReading(text), ...(twice ? [twice] : [])];
+  return [reading, ...hexReading(text), ...(twice ? [twice] : [])];
 }
 
 function base64Reading(text: string): SignatureDecoding | undefined {
   const compact = text.replace(/\s+/g, '');
   const standard = compact.replaceAll('-', '+').replaceAll('_', '/');
-  const bare = standard.replace(/={1,4}$/, '');
-  if (!/^[A-Za-z0-9+/]+$/.test(bare) || bare.length % 4 === 1) return undefined;
+  const unpadded = standard.replace(/={1,4}$/, '');
+  if (!/^[A-Za-z0-9+/]+$/.test(unpadded) || unpadded.length % 4 === 1) return undefined;
   const { wrapped, base64url, padding } = encodingCauses;
-  const isPadded = standard === bare + '='.repeat((4 - (bare.length % 4)) % 4);
+  const isPadded = standard === unpadded + '='.repeat((4 - (unpadded.length % 4)) % 4);
   const causes = [
     ...(compact === text ? [] : [wrapped.id]),
     ...(compact === standard ? [] : [base64url.id]),
@@ -213,7 +213,7 @@ function base64Reading(text: string): SignatureDecoding | undefined {
     // separate cause there.
     ...(isPadded || compact !== standard ? [] : [padding.id]),
   ];
-  return { bytes: Buffer.from(bare, 'base64'), causes };
+  return { bytes: Buffer.from(unpadded, 'base64'), causes };
 }
 
 function hexReading(text: string): SignatureDecoding[] {
@@ -269,12 +269,15 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
       if (bytes.length !== ED25519_BYTES) return [reading, ...partsOf(reading, ED25519_BYTES)];
       const [first, second] = [bytes.subarray(0, 32), bytes.subarray(32)];
       const halves = Buffer.concat([second, first]);
-      const turned = Buffer.concat([Buffer.from(first).reverse(), Buffer.from(second).reverse()]);
+      const reversedHalves = Buffer.concat([
+        Buffer.from(first).reverse(),
+        Buffer.from(second).reverse(),
+      ]);
       return [
         reading,
         { bytes: halves, causes: [...causes, encodingCauses.swapPair.id] },
         reversed(reading),
-        { bytes: turned, causes: [...causes, encodingCauses.reverseBytes.id] },
+        { bytes: reversedHalves, causes: [...causes, encodingCauses.reverseBytes.id] },
       ];
     },
   };

@@ -22,7 +22,7 @@ export type ActionOutcome = 'response-sent' | 'continue';
 export interface ActionContext {
   readonly call: FaultCall;
   readonly tenant: Tenant;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly wire: ResponseWire;
   /** Aborts if the caller disconnects or the rule is removed. */
   readonly signal: AbortSignal;

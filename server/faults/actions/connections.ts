@@ -106,9 +106,9 @@ const drip = defineAction({
   transform: async ({ bytesPerSecond }, context, response) => {
     const { wire, tenant, signal } = context;
     await writeUpTo(context, response, bytesPerSecond);
-    for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isDisconnected; ) {
+    for (let sentBytes = bytesPerSecond; sentBytes === bytesPerSecond && !wire.isDisconnected; ) {
       await tenant.clock.sleep(1000, signal);
-      sent = await writeRest(context, response, bytesPerSecond);
+      sentBytes = await writeRest(context, response, bytesPerSecond);
     }
     await wire.end();
   },
@@ -183,16 +183,16 @@ export async function writeRest(
   response: HeldResponse,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  let written = 0;
-  while (written < maxBytes && !wire.isDisconnected) {
+  let writtenBytes = 0;
+  while (writtenBytes < maxBytes && !wire.isDisconnected) {
     const chunk = await response.next();
     if (!chunk) break;
-    const part = chunk.subarray(0, maxBytes - written);
+    const part = chunk.subarray(0, maxBytes - writtenBytes);
     if (part.length < chunk.length) response.putBack(chunk.subarray(part.length));
     await wire.write(part);
-    written += part.length;
+    writtenBytes += part.length;
   }
-  return written;
+  return writtenBytes;
 }
 
 /** Writes the head and the body up to a position, and flushes them. */

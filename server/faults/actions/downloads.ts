@@ -87,12 +87,12 @@ const changedValidator = defineAction({
   fits: (_given, head, call) => headerOf(head, 'ETag') !== undefined || isPrecondition(head, call),
   transform: async (_given, context, response) => {
     const head = await response.head;
-    const changed = {
+    const changedHeaders = {
       ETag: otherValidator,
       'Last-Modified': new Date(context.tenant.clock.now()).toUTCString(),
     };
     const headers =
-      headerOf(head, 'ETag') === undefined ? head.headers : replaceHeaders(head, changed);
+      headerOf(head, 'ETag') === undefined ? head.headers : replaceHeaders(head, changedHeaders);
     context.wire.head(head.status, headers);
     await writeRest(context, response);
     await context.wire.end();
@@ -112,12 +112,12 @@ const resetUpload = defineAction({
   applies: (_given, { operation }) => operation.mediaType !== undefined,
   execute: async ({ afterBytes }, { call, wire }) => {
     const { request } = call.exchange;
-    let received = 0;
+    let receivedBytes = 0;
     const push = request.push.bind(request);
     Object.assign(request, {
       push: (chunk: Buffer | null) => {
-        received += chunk?.length ?? 0;
-        if (received >= afterBytes || chunk === null) wire.reset();
+        receivedBytes += chunk?.length ?? 0;
+        if (receivedBytes >= afterBytes || chunk === null) wire.reset();
         return push(chunk);
       },
     });

@@ -118,16 +118,23 @@ const response = defineAction({
   injectionPoints: ['before', 'after'],
   execute: async ({ status, body, headers }, context) => {
     const { requestId } = context.call.exchange;
-    const made: PlannedResponse =
+    const plannedResponse: PlannedResponse =
       typeof body === 'string'
         ? bodies[body](status, requestId)
         : { mediaType: body.mediaType, bytes: Buffer.from(body.text) };
-    const type = made.mediaType === undefined ? [] : [['Content-Type', made.mediaType] as const];
-    const defaults = [...type, ...(made.headers ?? [])];
+    const type =
+      plannedResponse.mediaType === undefined
+        ? []
+        : [['Content-Type', plannedResponse.mediaType] as const];
+    const defaults = [...type, ...(plannedResponse.headers ?? [])];
     const plannedHeaders = Object.entries(headers);
     const names = plannedHeaders.map(([name]) => name.toLowerCase());
-    const rest = defaults.filter(([name]) => !names.includes(name.toLowerCase()));
-    await context.wire.answer(status, [...idOf(context), ...rest, ...plannedHeaders], made.bytes);
+    const otherDefaults = defaults.filter(([name]) => !names.includes(name.toLowerCase()));
+    await context.wire.answer(
+      status,
+      [...idOf(context), ...otherDefaults, ...plannedHeaders],
+      plannedResponse.bytes,
+    );
     return 'response-sent';
   },
 });
@@ -182,8 +189,8 @@ const redirect = defineAction({
   execute: async ({ status, location, host }, context) => {
     const { url = '/', socket } = context.call.exchange.request;
     const scheme = socket instanceof TLSSocket ? 'https' : 'http';
-    const same = host === undefined ? url : `${scheme}://${host}:${socket.localPort}${url}`;
-    const to = location ?? same;
+    const sameUrl = host === undefined ? url : `${scheme}://${host}:${socket.localPort}${url}`;
+    const to = location ?? sameUrl;
     await context.wire.answer(status, [...idOf(context), ['Location', to]]);
     return 'response-sent';
   },
@@ -254,8 +261,8 @@ export async function refuseRequest(
  * Returns the request ID header, and the Date header if the tenant's clock differs from the
  * machine's.
  */
-function idOf({ call, names, tenant }: ActionContext): HeaderPairs {
-  const id = [names.requestId, call.exchange.requestId] as const;
+function idOf({ call, headerNames, tenant }: ActionContext): HeaderPairs {
+  const id = [headerNames.requestId, call.exchange.requestId] as const;
   if (tenant.clock.isSystem) return [id];
   return [id, ['Date', new Date(tenant.clock.now()).toUTCString()]];
 }

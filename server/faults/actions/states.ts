@@ -58,8 +58,8 @@ function hasToken(_given: unknown, { caller }: FaultCall): boolean {
 function endTokens({ call, tenant }: ActionContext): void {
   const { device, user } = call.caller;
   const { devices, userTokens } = tenant.store;
-  const set = device && devices.findAuthSetById(device.authSetId);
-  if (set) devices.revokeTokens(set, tenant.clock.now());
+  const authSet = device && devices.findAuthSetById(device.authSetId);
+  if (authSet) devices.revokeTokens(authSet, tenant.clock.now());
   if (user) userTokens.end(user.tokenId);
 }
 

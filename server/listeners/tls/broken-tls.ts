@@ -51,13 +51,13 @@ export async function makeBrokenTls(
     key,
   };
   const identityOf = (cert: string): TlsIdentity => ({ key: key.pem, cert });
-  const outside = (side: 'before' | 'after') => ({
+  const outsideDates = (side: 'before' | 'after') => ({
     ...inOrder,
     validity: outsideValidity(nowMs, side),
   });
   return {
-    expired: identityOf(authority.issue(outside('before'))),
-    notYetValid: identityOf(authority.issue(outside('after'))),
+    expired: identityOf(authority.issue(outsideDates('before'))),
+    notYetValid: identityOf(authority.issue(outsideDates('after'))),
     wrongHost: identityOf(authority.issue({ ...inOrder, names: [strangeName] })),
     unknownCa: identityOf(unknownCa.issue(inOrder)),
     selfSigned: identityOf(selfSigned(inOrder, random)),

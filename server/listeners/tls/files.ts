@@ -86,9 +86,9 @@ export async function keptAuthority(
     throw error;
   });
   if (present === undefined) {
-    const made = await createAuthority(title, { nowMs, random });
-    const isFirst = await writeOnce(path, made.certificatePem + made.keyPem);
-    if (isFirst) return made;
+    const authority = await createAuthority(title, { nowMs, random });
+    const isFirst = await writeOnce(path, authority.certificatePem + authority.keyPem);
+    if (isFirst) return authority;
   }
   return authorityIn(path, present ?? (await readText('CA file', path)), { nowMs, random });
 }

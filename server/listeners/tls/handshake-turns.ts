@@ -93,20 +93,20 @@ function onceHello(
   cutOff: () => void,
   callback: (isWhole: boolean, read: Buffer) => void,
 ): void {
-  let read: Buffer = Buffer.alloc(0);
+  let readBytes: Buffer = Buffer.alloc(0);
   const end = (): void => {
-    if (read.length > 0) cutOff();
+    if (readBytes.length > 0) cutOff();
   };
   socket.once('end', end);
   const look = (chunk: Buffer): void => {
-    read = read.length === 0 ? chunk : Buffer.concat([read, chunk]);
-    const isWhole = holdsHello(read);
-    if (!isWhole && read.length <= HELLO_MAX_BYTES) return;
+    readBytes = readBytes.length === 0 ? chunk : Buffer.concat([readBytes, chunk]);
+    const isWhole = holdsHello(readBytes);
+    if (!isWhole && readBytes.length <= HELLO_MAX_BYTES) return;
     socket.off('data', look);
     socket.off('end', end);
     socket.pause();
-    socket.unshift(read);
-    callback(isWhole, read);
+    socket.unshift(readBytes);
+    callback(isWhole, readBytes);
   };
   socket.on('data', look);
 }

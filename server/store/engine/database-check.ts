@@ -36,15 +36,15 @@ export interface CheckedDatabase {
  */
 export function checkDatabase(path: string): CheckedDatabase {
   const header = readHeader(path);
-  const saved = readSums(path);
+  const savedSums = readSums(path);
   const log = new WriteAheadLog(`${path}-wal`);
   try {
     log.follow();
     const isOpen = header[18] !== 1 || sizeOf(`${path}-wal`) > 0 || sizeOf(`${path}-journal`) > 0;
-    requireSizes(path, { header, saved, log });
-    if (!saved) return { hasChecksums: false, isOpen };
-    requireLog(path, saved, log);
-    requirePages(path, saved, log);
+    requireSizes(path, { header, saved: savedSums, log });
+    if (!savedSums) return { hasChecksums: false, isOpen };
+    requireLog(path, savedSums, log);
+    requirePages(path, savedSums, log);
     return { hasChecksums: true, isOpen };
   } finally {
     log.close();
@@ -53,8 +53,8 @@ export function checkDatabase(path: string): CheckedDatabase {
 
 /** Returns true when nothing was ever committed to the database, so that nothing can be lost. */
 export function isUncommitted(path: string): boolean {
-  const saved = readSums(path);
-  if (saved) return saved.sums.length === 0 && saved.mark.frames === 0;
+  const savedSums = readSums(path);
+  if (savedSums) return savedSums.sums.length === 0 && savedSums.mark.frames === 0;
   return sizeOf(path) === 0 && sizeOf(`${path}-wal`) === 0;
 }
 
@@ -65,9 +65,9 @@ export function isUncommitted(path: string): boolean {
 export function ensureSums(path: string): SavedSums {
   const storedSums = readSums(path);
   if (storedSums) return storedSums;
-  const made = sizeOf(path) === 0 ? noSums : sumsOf(path);
-  writeSums(path, made);
-  return made;
+  const currentSums = sizeOf(path) === 0 ? noSums : sumsOf(path);
+  writeSums(path, currentSums);
+  return currentSums;
 }
 
 function sumsOf(path: string): SavedSums {
@@ -128,8 +128,8 @@ function requireSizes(
   const journal = `${path}-journal`;
   const journalBytes = sizeOf(journal);
   if (journalBytes > sizes.journal) {
-    const rest = `more than changes to ${path} can have`;
-    throw new StateError('damaged', `${journal} has ${journalBytes} bytes, ${rest}`);
+    const comparison = `more than changes to ${path} can have`;
+    throw new StateError('damaged', `${journal} has ${journalBytes} bytes, ${comparison}`);
   }
 }
 
@@ -141,11 +141,11 @@ export function countSalvageableBytes(
   path: string,
   log: WriteAheadLog,
 ): { database: number; journal: number } {
-  const saved = unlessDamaged(() => readSums(path));
+  const savedSums = unlessDamaged(() => readSums(path));
   const header = unlessDamaged(() => readHeader(path));
-  const pageBytes = saved?.pageBytes ?? (header ? pageBytesOf(header) : PAGE_BYTES_MAX);
+  const pageBytes = savedSums?.pageBytes ?? (header ? pageBytesOf(header) : PAGE_BYTES_MAX);
   const byHead = header ? pagesByHead(header) : 0;
-  return sizesOf(pageBytes, Math.max(saved?.sums.length ?? 0, byHead, log.databasePages));
+  return sizesOf(pageBytes, Math.max(savedSums?.sums.length ?? 0, byHead, log.databasePages));
 }
 
 function unlessDamaged<Result>(read: () => Result): Result | undefined {
@@ -169,27 +169,27 @@ function requireLog(path: string, { mark }: SavedSums, log: WriteAheadLog): void
   if (isNext || (isSame && frames >= mark.frames)) return;
   const name = `${path}-wal`;
   const bytes = sizeOf(name, true);
-  const rest = `with changes that ${path} does not have yet`;
-  if (bytes === undefined) throw new StateError('damaged', `${name} is missing, ${rest}`);
-  if (bytes === 0) throw new StateError('damaged', `${name} is empty; it was written ${rest}`);
-  throw new StateError('damaged', `${name} is damaged or cut short; it was written ${rest}`);
+  const lossText = `with changes that ${path} does not have yet`;
+  if (bytes === undefined) throw new StateError('damaged', `${name} is missing, ${lossText}`);
+  if (bytes === 0) throw new StateError('damaged', `${name} is empty; it was written ${lossText}`);
+  throw new StateError('damaged', `${name} is damaged or cut short; it was written ${lossText}`);
 }
 
 /** Requires every page of the database to be unchanged, or to be in the log. */
 function requirePages(path: string, { pageBytes, sums }: SavedSums, log: WriteAheadLog): void {
   const bytes = sizeOf(path);
-  const wanted = log.databasePages === 0 ? sums.length : log.databasePages;
-  let read = 0;
+  const expectedPages = log.databasePages === 0 ? sums.length : log.databasePages;
+  let readPages = 0;
   for (const [number, page] of pagesOf(path, pageBytes)) {
-    read = number;
+    readPages = number;
     const isKnown = log.pages.has(number) || sums[number - 1] === pageSum(number, page);
-    if (number <= wanted && !isKnown) {
+    if (number <= expectedPages && !isKnown) {
       throw new StateError('damaged', `${path} is damaged: page ${number} was changed`);
     }
   }
-  const missing = firstMissing(read, wanted, log);
-  if (missing !== undefined || (log.databasePages === 0 && bytes !== wanted * pageBytes)) {
-    throw new StateError('damaged', `${path} has ${bytes} of ${wanted * pageBytes} bytes`);
+  const missing = firstMissing(readPages, expectedPages, log);
+  if (missing !== undefined || (log.databasePages === 0 && bytes !== expectedPages * pageBytes)) {
+    throw new StateError('damaged', `${path} has ${bytes} of ${expectedPages * pageBytes} bytes`);
   }
 }
 

@@ -66,11 +66,12 @@ export function readSums(database: string): SavedSums | undefined {
   const size = statSync(plainFile(path), { throwIfNoEntry: false })?.size;
   if (size === undefined) return undefined;
   const pages = pagesIn(path);
-  const wanted = SUMS_OFFSET + 4 * pages;
-  if (size !== wanted) throw new StateError('damaged', `${path} has ${size} of ${wanted} bytes`);
+  const expectedBytes = SUMS_OFFSET + 4 * pages;
+  if (size !== expectedBytes)
+    throw new StateError('damaged', `${path} has ${size} of ${expectedBytes} bytes`);
   const bytes = readFileSync(path);
   const isWhole =
-    bytes.length === wanted &&
+    bytes.length === expectedBytes &&
     bytes.toString('latin1', 0, title.length) === title &&
     isPageSize(bytes.readUInt32LE(FIELDS)) &&
     bytes.readUInt32LE(FIELDS + 8) === sumOf(bytes) &&

@@ -53,14 +53,14 @@ const settings = [
  */
 export function openFileSql(path: string): FileSql {
   if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
-  const saved = ensureSums(path);
+  const savedSums = ensureSums(path);
   const sql = new FileSql(path);
   try {
     sql.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     for (const pragma of settings) sql.run(pragma);
     // The transaction takes the lock.
     sql.atomically(() => sql.run('PRAGMA user_version'));
-    sql.keepSums(new PageSums(path, saved));
+    sql.keepSums(new PageSums(path, savedSums));
     return sql;
   } catch (error) {
     sql.abandon();
@@ -346,9 +346,10 @@ function inodeOf(path: string): number {
 }
 
 function namedRow(columns: readonly string[], row: readonly SqlValue[]): SqlRow {
-  const named: Record<string, SqlValue> = {};
-  for (const [at, column] of columns.entries()) named[column] = unescapeValue(row[at] ?? null);
-  return named;
+  const namedValues: Record<string, SqlValue> = {};
+  for (const [at, column] of columns.entries())
+    namedValues[column] = unescapeValue(row[at] ?? null);
+  return namedValues;
 }
 
 /** Binds whole numbers as bigint: the driver stores every other number as REAL. */

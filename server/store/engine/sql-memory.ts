@@ -122,11 +122,11 @@ class MemoryCopy implements SqlCopy {
   }
 
   all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
-    const prepared = this.database.prepare(query);
+    const statement = this.database.prepare(query);
     try {
-      return rowsOf(prepared, values, prepared.getColumnNames());
+      return rowsOf(statement, values, statement.getColumnNames());
     } finally {
-      prepared.free();
+      statement.free();
     }
   }
 
@@ -174,35 +174,35 @@ class MemorySql extends Transactional implements Sql {
   }
 
   protected execute(statement: string, values: readonly SqlValue[] = []): void {
-    const prepared = this.#prepared.get(statement);
+    const preparedStatement = this.#prepared.get(statement);
     try {
-      if (values.length > 0) prepared.bind(values.map(bindValue));
-      prepared.step();
+      if (values.length > 0) preparedStatement.bind(values.map(bindValue));
+      preparedStatement.step();
     } finally {
-      prepared.reset();
+      preparedStatement.reset();
     }
   }
 
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {
-    const prepared = this.#prepared.get(query);
+    const statement = this.#prepared.get(query);
     try {
-      prepared.bind(values.map(bindValue));
-      return prepared.step() ? rowOf(prepared, this.#columnsOf(prepared)) : undefined;
+      statement.bind(values.map(bindValue));
+      return statement.step() ? rowOf(statement, this.#columnsOf(statement)) : undefined;
     } finally {
-      prepared.reset();
+      statement.reset();
     }
   }
 
   all(query: string, values: readonly SqlValue[] = []): SqlRow[] {
-    const prepared = this.#prepared.get(query);
-    return rowsOf(prepared, values, this.#columnsOf(prepared));
+    const statement = this.#prepared.get(query);
+    return rowsOf(statement, values, this.#columnsOf(statement));
   }
 
-  #columnsOf(prepared: Statement): readonly string[] {
-    let names = this.#columns.get(prepared);
+  #columnsOf(statement: Statement): readonly string[] {
+    let names = this.#columns.get(statement);
     if (!names) {
-      names = prepared.getColumnNames();
-      this.#columns.set(prepared, names);
+      names = statement.getColumnNames();
+      this.#columns.set(statement, names);
     }
     return names;
   }

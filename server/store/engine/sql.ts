@@ -93,7 +93,7 @@ const PREPARED_MAX = 500;
 export class PreparedStatements<Statement> {
   readonly #prepare: (text: string) => Statement;
   readonly #free: (statement: Statement) => void;
-  readonly #known = new Map<string, Statement>();
+  readonly #statements = new Map<string, Statement>();
 
   constructor(prepare: (text: string) => Statement, free: (statement: Statement) => void) {
     this.#prepare = prepare;
@@ -101,23 +101,23 @@ export class PreparedStatements<Statement> {
   }
 
   get(text: string): Statement {
-    const cachedStatement = this.#known.get(text);
+    const cachedStatement = this.#statements.get(text);
     if (cachedStatement) return cachedStatement;
-    if (this.#known.size >= PREPARED_MAX) this.#forgetOldest();
+    if (this.#statements.size >= PREPARED_MAX) this.#forgetOldest();
     const statement = this.#prepare(text);
-    this.#known.set(text, statement);
+    this.#statements.set(text, statement);
     return statement;
   }
 
   /** Empties the cache; closing the connection frees the statements. */
   clear(): void {
-    this.#known.clear();
+    this.#statements.clear();
   }
 
   #forgetOldest(): void {
-    for (const [text, statement] of this.#known) {
+    for (const [text, statement] of this.#statements) {
       this.#free(statement);
-      this.#known.delete(text);
+      this.#statements.delete(text);
       return;
     }
   }

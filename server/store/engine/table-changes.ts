@@ -29,13 +29,13 @@ export class TableChanges {
 
   /** Records a statement that writes. */
   note(statement: string): void {
-    let named = this.#namedIn.get(statement);
-    if (!named) {
-      named = tableNames.filter((table) => watchedTables[table].test(statement));
+    let tables = this.#namedIn.get(statement);
+    if (!tables) {
+      tables = tableNames.filter((table) => watchedTables[table].test(statement));
       if (this.#namedIn.size >= STATEMENTS_MAX) this.#namedIn.clear();
-      this.#namedIn.set(statement, named);
+      this.#namedIn.set(statement, tables);
     }
-    for (const table of named) this.#counts[table]++;
+    for (const table of tables) this.#counts[table]++;
   }
 
   noteAll(): void {

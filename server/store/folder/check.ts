@@ -76,9 +76,9 @@ export function checkDataFolder(path: string): void {
     })),
   );
   if (!isBegun && rows.some(({ isComplete }) => isComplete)) throw missing(tenants);
-  const listed = new Set(rows.map(({ id }) => id));
+  const listedIds = new Set(rows.map(({ id }) => id));
   for (const name of isBegun ? readdirSync(tenants) : []) {
-    if (!tenantFolderName.test(name) || listed.has(name)) continue;
+    if (!tenantFolderName.test(name) || listedIds.has(name)) continue;
     const problem = `${join(tenants, name)} is the folder of a tenant that ${server} does not list`;
     throw new StateError('damaged', problem);
   }

@@ -70,9 +70,9 @@ export class DataFolder {
   async secret(name: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
     const secret = this.#sql.first('SELECT value FROM secrets WHERE name = ?', [name])?.value;
     if (secret instanceof Uint8Array) return Buffer.from(secret);
-    const made = await make();
-    this.keepSecret(name, made);
-    return made;
+    const secretBytes = await make();
+    this.keepSecret(name, secretBytes);
+    return secretBytes;
   }
 
   /** Stores a secret; replaces one of the same name. */

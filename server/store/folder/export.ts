@@ -163,17 +163,17 @@ class StateExport {
    * listed.
    */
   #exportServer(): string[] {
-    const listed: string[] = [];
+    const listedIds: string[] = [];
     this.#reading(join(this.#options.folder, serverFile), (server) => {
       for (const row of server.all('SELECT * FROM secrets')) insertRow(this.#out, 'secrets', row);
       for (const row of server.all('SELECT * FROM tenants WHERE is_complete ORDER BY seq')) {
         insertRow(this.#out, 'tenants', row);
-        listed.push(text(row, 'id'));
+        listedIds.push(text(row, 'id'));
       }
-      const begun = server.all('SELECT id FROM tenants WHERE NOT is_complete');
-      for (const row of begun) this.#unfinished.add(text(row, 'id'));
+      const incompleteRows = server.all('SELECT id FROM tenants WHERE NOT is_complete');
+      for (const row of incompleteRows) this.#unfinished.add(text(row, 'id'));
     });
-    return [...listed, ...this.#tenantsByFolder(listed)];
+    return [...listedIds, ...this.#tenantsByFolder(listedIds)];
   }
 
   #tenantsByFolder(listed: readonly string[]): string[] {
@@ -183,10 +183,10 @@ class StateExport {
     const ids = existsSync(path) ? readdirSync(path).filter(isLost) : [];
     for (const [at, id] of ids.entries()) {
       const token = this.#options.newToken();
-      const named = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
+      const tenantValues = { id, name: `Recovered ${at + 1}`, token, status: 'active' };
       const isFirst = listed.length === 0 && at === 0;
       insertRow(this.#out, 'tenants', {
-        ...named,
+        ...tenantValues,
         is_first: isFirst ? 1 : 0,
         created_ms: 0,
         is_complete: 1,
@@ -227,8 +227,8 @@ class StateExport {
           this.#rows += 1;
         }
       } catch (cause) {
-        const saved = `table ${name}: ${this.#rows - before} rows saved, the others are lost`;
-        this.#lose(path, `${saved}: ${messageOf(cause)}`);
+        const savedText = `table ${name}: ${this.#rows - before} rows saved, the others are lost`;
+        this.#lose(path, `${savedText}: ${messageOf(cause)}`);
       }
     });
   }
@@ -251,8 +251,8 @@ class StateExport {
         this.#lose(path, cause);
         const loss = `the file of the artifact ${name} is lost`;
         this.#lose(path, `${loss}, so the artifact is left out`);
-        const lost = 'DELETE FROM artifacts WHERE tenant = ? AND sha256 IS ?';
-        this.#rows -= this.#out.run(lost, [id, sha256 ?? null]);
+        const deletion = 'DELETE FROM artifacts WHERE tenant = ? AND sha256 IS ?';
+        this.#rows -= this.#out.run(deletion, [id, sha256 ?? null]);
       }
     }
   }

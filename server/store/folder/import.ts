@@ -201,11 +201,11 @@ class StateImport {
 
   #copyTables(id: string, sql: Sql): void {
     for (const { name, columns } of this.#inputs.tables) {
-      const listed = columns.join(', ');
+      const columnList = columns.join(', ');
       const row = sql.first(`SELECT count(*) AS n FROM state.${name} WHERE tenant = ?`, [id]);
       const inserted = sql.run(
-        `INSERT OR IGNORE INTO main.${name} (${listed})
-         SELECT ${listed} FROM state.${name} WHERE tenant = ? ORDER BY state.${name}.rowid`,
+        `INSERT OR IGNORE INTO main.${name} (${columnList})
+         SELECT ${columnList} FROM state.${name} WHERE tenant = ? ORDER BY state.${name}.rowid`,
         [id],
       );
       this.#rows += inserted;

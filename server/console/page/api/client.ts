@@ -48,8 +48,8 @@ export function request<Id extends ControlOperationId>(
 ): Promise<Response> {
   const [method = ''] = id.split(' ', 1);
   const body: unknown = call?.body;
-  const sent = typeof body === 'string' ? { body } : { json: body };
-  return send(targetOf(id, ...([call] as ControlCallArguments<Id>)), { method, ...sent });
+  const bodyOption = typeof body === 'string' ? { body } : { json: body };
+  return send(targetOf(id, ...([call] as ControlCallArguments<Id>)), { method, ...bodyOption });
 }
 
 /** Returns the JSON of the response. Throws as `request` does. */

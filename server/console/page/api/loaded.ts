@@ -23,45 +23,45 @@ interface LastLoad<Data> {
 
 /**
  * Loads data and keeps it up to date.
- * @param question identifies the data; when it changes, the earlier data is discarded
+ * @param queryKey identifies the data; when it changes, the earlier data is discarded
  * @param isLive true if the data is reloaded while requests arrive at the server; `pauseTicks` is
  * the number of seconds between reloads
  */
 export function useLoaded<Data>(
   load: () => Promise<Data>,
-  question: string,
+  queryKey: string,
   { isLive = false, pauseTicks = 1 }: { isLive?: boolean; pauseTicks?: number } = {},
 ): ViewState<Data> {
-  const key = `${tenant.value} ${question}`;
+  const key = `${tenant.value} ${queryKey}`;
   const [lastLoad, setLastLoad] = useState<LastLoad<Data>>({ key });
   const [reloadCount, setReloadCount] = useState(0);
   const refreshCount = isLive ? Math.floor(tick.value / pauseTicks) : 0;
   const loader = useRef(load);
   loader.current = load;
-  const inFlight = useRef({ key: '', wanted: '' });
-  const wanted = `${key} ${reloadCount} ${refreshCount}`;
+  const inFlight = useRef({ key: '', requestedVersion: '' });
+  const requestedVersion = `${key} ${reloadCount} ${refreshCount}`;
   useEffect(() => {
     const state = inFlight.current;
-    state.wanted = wanted;
+    state.requestedVersion = requestedVersion;
     if (state.key === key) return;
     const run = async (): Promise<void> => {
       state.key = key;
-      const begun = state.wanted;
+      const loadedVersion = state.requestedVersion;
       const outcome = await loader.current().then(
         (data): LastLoad<Data> => ({ key, data }),
         (error: unknown): LastLoad<Data> => ({ key, error }),
       );
-      // The question changed meanwhile, so this result is dropped and a later load is still
+      // The key changed meanwhile, so this result is dropped and a later load is still
       // running.
       if (state.key !== key) return;
       state.key = '';
       setLastLoad((before) =>
         before.key === key ? { ...before, error: undefined, ...outcome } : outcome,
       );
-      if (state.wanted !== begun) await run();
+      if (state.requestedVersion !== loadedVersion) await run();
     };
     void run();
-  }, [key, wanted]);
+  }, [key, requestedVersion]);
   const current = lastLoad.key === key ? lastLoad : undefined;
   const error = current?.error;
   return {

@@ -47,10 +47,10 @@ export function followStream(target: () => string, reader: StreamReader): () => 
 
 async function readEvents(response: Response, { onEvent }: StreamReader): Promise<void> {
   if (!response.body) return;
-  let rest = '';
+  let incompleteMessage = '';
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-    const messages = (rest + chunk).split('\n\n');
-    rest = messages.pop() ?? '';
+    const messages = (incompleteMessage + chunk).split('\n\n');
+    incompleteMessage = messages.pop() ?? '';
     for (const message of messages) {
       const data = /^data: (.*)$/m.exec(message)?.[1];
       if (data === undefined) continue;

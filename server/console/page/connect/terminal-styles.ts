@@ -46,12 +46,12 @@ function sheetElement(create: (tag: string) => HTMLElement, sheets: CSSStyleShee
  */
 function takeStyleAttributes(): () => void {
   const { prototype } = HTMLSpanElement;
-  const plain = prototype.setAttribute;
+  const originalSetAttribute = prototype.setAttribute;
   prototype.setAttribute = function setAttribute(this: HTMLSpanElement, name, value) {
     if (name === 'style') this.style.cssText = value;
-    else plain.call(this, name, value);
+    else originalSetAttribute.call(this, name, value);
   };
   return () => {
-    prototype.setAttribute = plain;
+    prototype.setAttribute = originalSetAttribute;
   };
 }

@@ -43,11 +43,13 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
   const [state, setState] = useState('');
   const { duties, exchanges, dropped, counts, status } = client;
   // A duty that is only observed is shown once something was.
-  const meant = duties.filter((duty) => duty.level !== 'observed' || duty.state === 'observed');
-  const broken = duties.filter((duty) => duty.state === 'broken');
-  const hasBrokenMust = broken.some(({ level }) => level === 'must');
-  const filteredDuties = meant.filter((duty) => state === '' || duty.state === state);
-  const tone = hasBrokenMust ? 'negative' : broken.length > 0 ? 'pending' : 'positive';
+  const relevantDuties = duties.filter(
+    (duty) => duty.level !== 'observed' || duty.state === 'observed',
+  );
+  const brokenDuties = duties.filter((duty) => duty.state === 'broken');
+  const hasBrokenMust = brokenDuties.some(({ level }) => level === 'must');
+  const filteredDuties = relevantDuties.filter((duty) => state === '' || duty.state === state);
+  const tone = hasBrokenMust ? 'negative' : brokenDuties.length > 0 ? 'pending' : 'positive';
   return (
     <>
       <Verdict
@@ -64,7 +66,12 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
         </p>
       )}
       <search class="filters">
-        <Choice label="State" value={state} choices={stateChoicesOf(meant)} onChoose={setState} />
+        <Choice
+          label="State"
+          value={state}
+          choices={stateChoicesOf(relevantDuties)}
+          onChoose={setState}
+        />
       </search>
       {filteredDuties.length === 0 ? (
         <Empty title="No duty is in this state now" />

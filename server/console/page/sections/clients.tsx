@@ -107,8 +107,8 @@ const clientColumns: readonly LongColumn<Client>[] = [
     width: '9rem',
     cell: ({ brokenMusts, counts }) => {
       if (brokenMusts > 0) return <Badge tone="negative">{`${brokenMusts} MUST broken`}</Badge>;
-      const broken = counts.broken ?? 0;
-      if (broken > 0) return <Badge tone="pending">{`${broken} SHOULD broken`}</Badge>;
+      const brokenCount = counts.broken ?? 0;
+      if (brokenCount > 0) return <Badge tone="pending">{`${brokenCount} SHOULD broken`}</Badge>;
       return <Badge tone="positive">no MUST broken</Badge>;
     },
   },

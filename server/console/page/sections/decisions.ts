@@ -21,8 +21,8 @@ export function decideSet(
 export async function decideDevice(deviceId: string, status: DecisionStatus): Promise<void> {
   const device = await manageJson<Device>('get-device', { parameters: { id: deviceId } });
   const sets = device.auth_sets;
-  const set = sets.findLast((each) => each.status === 'pending') ?? sets.at(-1);
-  if (set) await decideSet(deviceId, set.id, status);
+  const authSet = sets.findLast((each) => each.status === 'pending') ?? sets.at(-1);
+  if (authSet) await decideSet(deviceId, authSet.id, status);
 }
 
 /** Decommissions a device: deletes it and all its data. */

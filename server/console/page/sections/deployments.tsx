@@ -31,10 +31,10 @@ export default function DeploymentsSection() {
   const [text, setText] = useQuery('text');
   const [status, setStatus] = useQuery('status');
   const loaded = useLoaded(loadDeployments, 'deployments', { isLive: true, pauseTicks: 3 });
-  const wanted = text.toLowerCase().trim();
+  const searchText = text.toLowerCase().trim();
   const isShown = (deployment: Deployment): boolean => {
     const { id, name, artifact_name: artifact = '' } = deployment;
-    const hasText = `${id} ${name} ${artifact}`.toLowerCase().includes(wanted);
+    const hasText = `${id} ${name} ${artifact}`.toLowerCase().includes(searchText);
     return hasText && (status === '' || deployment.status === status);
   };
   return (

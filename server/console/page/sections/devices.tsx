@@ -113,9 +113,9 @@ function filterRows(
   text: string,
   status: string,
 ): readonly SearchableDevice[] {
-  const wanted = text.toLowerCase().trim();
+  const searchText = text.toLowerCase().trim();
   return rows.filter(
-    (row) => (status === '' || row.status === status) && row.searched.includes(wanted),
+    (row) => (status === '' || row.status === status) && row.searched.includes(searchText),
   );
 }
 

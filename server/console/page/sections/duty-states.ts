@@ -25,11 +25,11 @@ export const dutyLabel = (state: string): string => (isDutyState(state) ? states
 
 /** Returns the choices of a filter by state, with the number of duties in each. */
 export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
-  const counted = Object.keys(states).flatMap((state) => {
+  const choices = Object.keys(states).flatMap((state) => {
     const count = duties.filter((duty) => duty.state === state).length;
     return count === 0 ? [] : [[state, `${dutyLabel(state)} (${count})`] as const];
   });
-  return [['', `all states (${duties.length})`] as const, ...counted];
+  return [['', `all states (${duties.length})`] as const, ...choices];
 }
 
 const order: readonly string[] = ['broken', 'open', 'not-tested', 'not-judged', 'met', 'observed'];

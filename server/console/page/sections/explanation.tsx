@@ -15,11 +15,11 @@ import { Conditions } from './why-no-update.tsx';
 /** The view behind the links to explanations in error responses. */
 export function ExplanationSection() {
   const { requestId = '' } = useParams<{ requestId: string }>();
-  const wanted = decodeURIComponent(requestId);
+  const decodedId = decodeURIComponent(requestId);
   return (
     <>
-      <h1>Request {wanted}</h1>
-      <Explanation requestId={wanted} />
+      <h1>Request {decodedId}</h1>
+      <Explanation requestId={decodedId} />
     </>
   );
 }

@@ -23,12 +23,12 @@ export function NewDeployment() {
     isLive: true,
     pauseTicks: 5,
   });
-  const set = (name: keyof typeof draft) => (event: { currentTarget: { value: string } }) =>
+  const setField = (name: keyof typeof draft) => (event: { currentTarget: { value: string } }) =>
     setDraft({ ...draft, [name]: event.currentTarget.value });
   const field = (name: keyof typeof draft, label: string) => (
     <label class="kit-field">
       {label}
-      <input value={draft[name]} spellcheck={false} onInput={set(name)} />
+      <input value={draft[name]} spellcheck={false} onInput={setField(name)} />
     </label>
   );
   const create = async (): Promise<void> => {
@@ -46,7 +46,7 @@ export function NewDeployment() {
             value={draft.artifact}
             list="known-releases"
             spellcheck={false}
-            onInput={set('artifact')}
+            onInput={setField('artifact')}
           />
         </label>
         <datalist id="known-releases">
@@ -66,7 +66,7 @@ export function NewDeployment() {
           value={draft.more}
           spellcheck={false}
           placeholder='{ "phases": [{ "batch_size": 10 }, { "start_ts": "2030-01-01T00:00:00Z" }] }'
-          onInput={set('more')}
+          onInput={setField('more')}
         />
       </label>
       <div class="actions">

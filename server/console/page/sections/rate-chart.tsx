@@ -40,8 +40,10 @@ export default function RateChart() {
     const load = async (): Promise<void> => {
       const query = { seconds: 60 * minutes };
       // If the server does not respond, the chart keeps its data until the next successful request.
-      const loaded = await requestJson('GET /request-counts', { query }).catch(() => undefined);
-      if (loaded && !isOver) setCounts(loaded);
+      const loadedCounts = await requestJson('GET /request-counts', { query }).catch(
+        () => undefined,
+      );
+      if (loadedCounts && !isOver) setCounts(loadedCounts);
     };
     setCounts(undefined);
     void load();
@@ -55,15 +57,15 @@ export default function RateChart() {
     const element = frame.current;
     if (!element) return;
     element.dataset.theme = shownTheme;
-    const made = new UPlot(optionsFor(element), dataOf(counts), element);
-    chart.current = made;
+    const plot = new UPlot(optionsFor(element), dataOf(counts), element);
+    chart.current = plot;
     const observer = new ResizeObserver(() =>
-      made.setSize({ width: element.clientWidth, height: HEIGHT_PIXELS }),
+      plot.setSize({ width: element.clientWidth, height: HEIGHT_PIXELS }),
     );
     observer.observe(element);
     return () => {
       observer.disconnect();
-      made.destroy();
+      plot.destroy();
     };
   }, [shownTheme]);
   useEffect(() => chart.current?.setData(dataOf(counts)), [counts]);

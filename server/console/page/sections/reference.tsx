@@ -44,13 +44,13 @@ function Operations({ document }: { document: OpenApiDocument }) {
   const [tag, setTag] = useQuery('tag');
   const all = operationsOf(document);
   const tags = [...new Set(all.flatMap(({ operation }) => operation.tags))];
-  const wanted = query.toLowerCase();
+  const searchText = query.toLowerCase();
   const rows = all.filter(
     ({ method, path, operation }) =>
       (tag === '' || operation.tags.includes(tag)) &&
       `${method} ${path} ${operation.operationId} ${operation.summary}`
         .toLowerCase()
-        .includes(wanted),
+        .includes(searchText),
   );
   return (
     <>

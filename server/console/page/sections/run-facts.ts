@@ -39,10 +39,10 @@ export function readRun(lines: readonly string[]): RunOutput {
   let total = 0;
   let end: RunSummaryLine | undefined;
   for (const line of lines) {
-    const read = jsonIn(line);
-    if (read?.type === 'start') total = Array.isArray(read.ids) ? read.ids.length : 0;
-    else if (read?.type === 'verdict') verdicts.push(verdictIn(read));
-    else if (read?.type === 'end') end = read as unknown as RunSummaryLine;
+    const message = jsonIn(line);
+    if (message?.type === 'start') total = Array.isArray(message.ids) ? message.ids.length : 0;
+    else if (message?.type === 'verdict') verdicts.push(verdictIn(message));
+    else if (message?.type === 'end') end = message as unknown as RunSummaryLine;
     else texts.push(line);
   }
   return { total, verdicts, end, texts };

@@ -32,7 +32,7 @@ import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
   readonly routes: Routes;
-  readonly names: VendorNames;
+  readonly headerNames: VendorNames;
   readonly random: Random;
   /** Creates IDs for requests without one; UUIDs by default. */
   readonly newRequestId?: () => string;
@@ -56,10 +56,17 @@ const HANDSHAKE_MAX_MS = 10_000;
 
 /** Creates a server that does not listen yet. */
 export function createListener(options: ListenerOptions): Server {
-  const { names, random, log, turns, connections, newRequestId = () => random.uuid() } = options;
+  const {
+    headerNames,
+    random,
+    log,
+    turns,
+    connections,
+    newRequestId = () => random.uuid(),
+  } = options;
   const classes = classesOf(options.routes.app);
   const open = (request: IncomingMessage, response: ServerResponse): Exchange =>
-    openExchange(request, response, { names, newRequestId });
+    openExchange(request, response, { headerNames, newRequestId });
   const route = routeExchanges(options.routes);
   const dispatch = (request: IncomingMessage, begin: () => Exchange): void => {
     // A surplus connection is refused without waiting for a turn, because the next one needs its
@@ -74,7 +81,7 @@ export function createListener(options: ListenerOptions): Server {
   server.maxHeadersCount = HEADERS_MAX + 1;
   const refusalWith = (error: string) => {
     const id = random.uuid();
-    return { id, body: { error, request_id: id }, headers: { [names.requestId]: id } };
+    return { id, body: { error, request_id: id }, headers: { [headerNames.requestId]: id } };
   };
   connections.watch(server, () => {
     // No plain text can be sent before TLS is negotiated.
@@ -210,12 +217,12 @@ function hasMoreSegments(path: string, segmentsMax: number): boolean {
  */
 function unescapeUnreserved(path: string): string {
   const segments = path.split('/', SEGMENTS_MAX + 1);
-  const plain = segments.map((segment) =>
+  const unescapedSegments = segments.map((segment) =>
     segment.length > ESCAPED_SEGMENT_MAX
       ? segment
       : segment.replace(escapedUnreserved, decodeURIComponent),
   );
-  return plain.join('/');
+  return unescapedSegments.join('/');
 }
 
 const escapedUnreserved = /%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi;
