@@ -32,7 +32,7 @@ beforeAll(async () => {
     pollIntervalMs: POLL_MS,
     inventoryIntervalMs: 8 * HOUR_MS,
     durationMs: RUN_HOURS * HOUR_MS,
-    drive: (isIdle) => inLeaps(clock, isIdle),
+    advanceTime: (isIdle) => inLeaps(clock, isIdle),
   });
 }, RUN_MAX_MS);
 

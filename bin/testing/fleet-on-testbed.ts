@@ -22,7 +22,7 @@ export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
   /** Behaviours of the fleet; each has one device. */
   readonly behaviours: readonly string[];
   /** Advances the clock; absent when the clock runs by itself. */
-  readonly drive?: FleetHooks['drive'];
+  readonly advanceTime?: FleetHooks['advanceTime'];
   readonly judge?: FleetHooks['judge'];
   /** Called after each event; the run ends when it returns true. */
   readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
@@ -68,7 +68,13 @@ export class FleetOnTestbed {
   }
 
   /** Runs one device of each behaviour, with a deployment by default. */
-  async run({ behaviours, drive, judge, endsWhen, ...change }: PlanChange): Promise<FleetResult> {
+  async run({
+    behaviours,
+    advanceTime,
+    judge,
+    endsWhen,
+    ...change
+  }: PlanChange): Promise<FleetResult> {
     const runEnd = new AbortController();
     const { baseUrl, adminEmail: email, adminPassword: password } = this.testbed;
     const result = await simulateFleet(
@@ -93,7 +99,7 @@ export class FleetOnTestbed {
       {
         clock: this.#clock,
         signal: runEnd.signal,
-        ...(drive && { drive }),
+        ...(advanceTime && { advanceTime }),
         judge,
         onEvent: (event) => {
           this.events.push(event);

@@ -18,13 +18,13 @@ import type {
 } from '../../simulator/network/in-process-transport.ts';
 
 /** The delays, in milliseconds of virtual time, and the faults of one exchange. */
-export interface ExchangePlan {
+export interface ExchangeDisturbance {
   readonly requestDelayMs: number;
   readonly responseDelayMs: number;
   /** True when the request does not reach the server. */
   readonly isRequestLost: boolean;
   /** The caller's result instead of the response: this error, or an empty success. */
-  readonly instead: Error | 'success' | undefined;
+  readonly replacement: Error | 'success' | undefined;
   /** True when the next restart of the server loses this request's changes and all later ones. */
   readonly isNotStored?: boolean;
   /**
@@ -40,12 +40,12 @@ export interface ReachedServer {
   readonly mayRestart: boolean;
   readonly isUp: boolean;
   /** Number of times that the server has stopped; each stop lost the exchanges in progress. */
-  readonly ends: number;
+  readonly stopCount: number;
   /** Number of callers whose responses delay a restart. */
   privilegedCount: number;
   restart(lastingMs: number): void;
   /** Makes the server lose all further changes: it restarts with its present data. */
-  keepNothingMore(): void;
+  loseLaterChanges(): void;
   /** Calls `act` once the server is up. Returns a function that cancels the call. */
   onceUp(act: () => void): () => void;
 }
@@ -59,7 +59,9 @@ interface MemoryTransportOptions {
   readonly host: string;
   readonly clock: Clock;
   /** Returns the delays and faults of an exchange; undefined for none. */
-  readonly planOf?: ((subject: InProcessSubject) => ExchangePlan | undefined) | undefined;
+  readonly disturbanceOf?:
+    | ((subject: InProcessSubject) => ExchangeDisturbance | undefined)
+    | undefined;
 }
 
 type DispatchRequest = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 'body'>;
@@ -71,11 +73,11 @@ const NO_CONTENT = 204;
  * run could not know whether a deployment exists.
  */
 const SPARED_CALLER = 'user';
-const undisturbed: ExchangePlan = {
+const undisturbed: ExchangeDisturbance = {
   requestDelayMs: 0,
   responseDelayMs: 0,
   isRequestLost: false,
-  instead: undefined,
+  replacement: undefined,
 };
 
 /** An in-process transport that calls the listener of a server in the same process. */
@@ -95,13 +97,13 @@ export class MemoryTransport implements InProcessTransport {
   }
 
   over(subject: InProcessSubject): RequestDispatcher {
-    const { planOf, server } = this.#options;
-    const exchangePlan = planOf?.(subject);
+    const { disturbanceOf, server } = this.#options;
+    const disturbance = disturbanceOf?.(subject);
     if (!server.mayRestart) {
-      if (exchangePlan === undefined) return this.#direct;
-      return dispatching((request, reader) => this.#pass(request, exchangePlan, reader));
+      if (disturbance === undefined) return this.#direct;
+      return dispatching((request, reader) => this.#pass(request, disturbance, reader));
     }
-    const plan = exchangePlan ?? undisturbed;
+    const plan = disturbance ?? undisturbed;
     if (subject.caller !== SPARED_CALLER) {
       return dispatching((request, reader) => this.#pass(request, plan, reader));
     }
@@ -118,17 +120,22 @@ export class MemoryTransport implements InProcessTransport {
     };
   }
 
-  #pass(request: DispatchRequest, exchangePlan: ExchangePlan, reader: ResponseReader): () => void {
+  #pass(
+    request: DispatchRequest,
+    disturbance: ExchangeDisturbance,
+    reader: ResponseReader,
+  ): () => void {
     const { server } = this.#options;
-    const { requestDelayMs, responseDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
-    const ends = server.isUp ? server.ends : undefined;
+    const { requestDelayMs, responseDelayMs, isRequestLost, replacement, restartsForMs } =
+      disturbance;
+    const stopCount = server.isUp ? server.stopCount : undefined;
     const breakError = (): Error | undefined =>
-      server.isUp && server.ends === ends ? undefined : lossOf(ends === undefined);
+      server.isUp && server.stopCount === stopCount ? undefined : lossOf(stopCount === undefined);
     let cancel = nothingToCancel;
     const deliverLater = (deliver: () => void): void => {
       if (restartsForMs !== undefined) server.restart(restartsForMs);
       cancel = this.#after(responseDelayMs, () => {
-        const loss = breakError() ?? instead;
+        const loss = breakError() ?? replacement;
         if (loss === undefined) deliver();
         else if (loss instanceof Error) reader.onLoss(loss);
         else emptySuccess(reader);
@@ -136,7 +143,7 @@ export class MemoryTransport implements InProcessTransport {
     };
     cancel = this.#after(requestDelayMs, () => {
       if (breakError()) return deliverLater(nothingToCancel);
-      if (exchangePlan.isNotStored) server.keepNothingMore();
+      if (disturbance.isNotStored) server.loseLaterChanges();
       if (isRequestLost) deliverLater(nothingToCancel);
       else this.#listener(this.#requestOf(request), heldBack(reader, deliverLater));
     });
@@ -149,7 +156,7 @@ export class MemoryTransport implements InProcessTransport {
    */
   #passWhenUp(
     request: DispatchRequest,
-    exchangePlan: ExchangePlan,
+    disturbance: ExchangeDisturbance,
     reader: ResponseReader,
   ): () => void {
     const { server } = this.#options;
@@ -160,7 +167,7 @@ export class MemoryTransport implements InProcessTransport {
     };
     const pass = (): (() => void) => {
       server.privilegedCount++;
-      const cancel = this.#pass(request, exchangePlan, endingWith(reader, over));
+      const cancel = this.#pass(request, disturbance, endingWith(reader, over));
       return () => {
         cancel();
         over();

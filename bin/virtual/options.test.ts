@@ -97,7 +97,7 @@ describe('the check of a plan in virtual time', () => {
     );
     const ofDevice = [{ device: 1, atMs: 1, lastingMs }];
     expect(virtualPlanProblem(plan, { ...options, restart: ofDevice })).toBeUndefined();
-    const fault = [{ name: 'server-restart', device: 1, exchange: 1, lasting: lastingMs } as const];
+    const fault = [{ name: 'server-restart', device: 1, exchange: 1, lastingMs } as const];
     expect(virtualPlanProblem(plan, { ...options, fault })).toContain("option '--fault <pairs>'");
   });
 

@@ -144,7 +144,8 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
   const isLong = (lastingMs: number): boolean => lastingMs >= plan.requestTimeLimitMs;
   const long =
     (restart.some((each) => each.device === undefined && isLong(each.lastingMs)) && restartRow) ||
-    (fault.some((each) => each.name === 'server-restart' && isLong(each.lasting ?? 0)) && faultRow);
+    (fault.some((each) => each.name === 'server-restart' && isLong(each.lastingMs ?? 0)) &&
+      faultRow);
   if (long) {
     const limit = durationText(plan.requestTimeLimitMs);
     return `option '${long.flag}': the restart must last less than --request-time-limit (${limit})`;

@@ -34,7 +34,7 @@ describe('a run in virtual time', () => {
         faults: [
           { name: 'response-lost', device: 0, exchange: 3 },
           { name: 'request-lost', device: 1, exchange: 5 },
-          { name: 'power-loss', device: 2, exchange: 9, lasting: MINUTE_MS },
+          { name: 'power-loss', device: 2, exchange: 9, lastingMs: MINUTE_MS },
         ],
       },
     );
@@ -67,7 +67,7 @@ describe('a run in virtual time', () => {
       {},
       {
         isInterleaved: true,
-        faults: [{ name: 'server-restart', device: 1, exchange: 14, lasting: 20_000 }],
+        faults: [{ name: 'server-restart', device: 1, exchange: 14, lastingMs: 20_000 }],
         restarts: [{ device: undefined, atMs: 30_000, lastingMs: 25_000 }],
       },
     );

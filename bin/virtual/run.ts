@@ -14,7 +14,7 @@ import type { Machine } from '../../simulator/metrics/generator-machine.ts';
 import { cohortsOf } from '../../simulator/plan/cohort.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';
-import { exchangePlans } from './exchange-plans.ts';
+import { exchangeDisturbances } from './exchange-disturbances.ts';
 import { type InvariantViolation, violationsIn } from './invariants.ts';
 import { MemoryTransport } from './memory-transport.ts';
 import { UnauthorizedDevice } from './unauthorized-device.ts';
@@ -37,8 +37,8 @@ export interface VirtualHooks
   readonly onEvent?: (event: FleetEvent) => void;
   /** Returns false while virtual time must wait for the receiver of the events. */
   readonly mayContinue?: () => boolean;
-  /** Wraps the server that the fleet calls. */
-  readonly between?: (server: MemoryListener) => MemoryListener;
+  /** Wraps the listener that the fleet calls. */
+  readonly wrapListener?: (listener: MemoryListener) => MemoryListener;
 }
 
 /** The outcome of a finished run. */
@@ -49,13 +49,13 @@ export interface VirtualOutcome {
 
 const PROGRESS_MIN_MS = 1000;
 /** Limit on the progress reports of a run, because each one reads every device. */
-const PROGRESS_MAX_LOOKS = 300;
+const PROGRESS_REPORTS_MAX = 300;
 const USER_MIN_MS = 250;
 /**
  * Checks for pending devices per poll interval: a device waits at most a tenth of the interval to
  * be accepted.
  */
-const USER_LOOKS_PER_POLL = 10;
+const USER_CHECKS_PER_POLL = 10;
 
 /** Returns true when the run restarts its server. */
 function restartsServer({ faults, restarts }: VirtualRun): boolean {
@@ -71,7 +71,7 @@ function restartsServer({ faults, restarts }: VirtualRun): boolean {
  */
 export async function runVirtually(
   virtualRun: VirtualRun,
-  { mayContinue = () => true, between = (server) => server, ...hooks }: VirtualHooks,
+  { mayContinue = () => true, wrapListener = (listener) => listener, ...hooks }: VirtualHooks,
 ): Promise<VirtualOutcome> {
   const plan = virtualPlan(virtualRun);
   const random = seededRandom(plan.seed);
@@ -82,7 +82,10 @@ export async function runVirtually(
     order: chance('virtual/order'),
   });
   const connectionOptions = { server, host: virtualHost, clock };
-  const planOf = exchangePlans({ faults: virtualRun.faults, delays: chance('virtual/delays') });
+  const disturbanceOf = exchangeDisturbances({
+    faults: virtualRun.faults,
+    delays: chance('virtual/delays'),
+  });
   const pollIntervalMs = minPollMs(plan);
   const unauthorizedDevice = new UnauthorizedDevice({
     plan,
@@ -93,11 +96,11 @@ export async function runVirtually(
     random: random.stream('virtual/unauthorized-device'),
   });
   const failure = new AbortController();
-  server.onTrouble = (error) => failure.abort(error);
+  server.onRestartError = (error) => failure.abort(error);
   for (const { device, atMs, lastingMs } of virtualRun.restarts) {
     if (device === undefined) server.restartAfter(atMs, lastingMs);
   }
-  const visits = unauthorizedDevice.live().catch((error: unknown) => failure.abort(error));
+  const unauthorizedRun = unauthorizedDevice.run().catch((error: unknown) => failure.abort(error));
   try {
     const result = await simulateFleet(plan, {
       ...hooks,
@@ -105,19 +108,19 @@ export async function runVirtually(
       clock,
       inProcess: new MemoryTransport({
         ...connectionOptions,
-        listener: between(server.listener),
-        planOf,
+        listener: wrapListener(server.listener),
+        disturbanceOf,
       }),
-      inspectionIntervals: looksAt(plan, pollIntervalMs),
+      intervals: intervalsOf(plan, pollIntervalMs),
       machine: () => idleMachine,
-      drive: (isIdle) => {
+      advanceTime: (isIdle) => {
         const isBusy = (): boolean => unauthorizedDevice.isBusy || server.isBusy;
         const mayAdvance = (): boolean => isIdle() && !isBusy() && mayContinue();
         return runFast(clock, mayAdvance, { idleIterations: 1, singly: true });
       },
     });
     unauthorizedDevice.stop();
-    await visits;
+    await unauthorizedRun;
     if (failure.signal.aborted) throw failure.signal.reason;
     return { result, violations: [...violationsIn(result), ...unauthorizedDevice.violations] };
   } finally {
@@ -157,13 +160,13 @@ function minPollMs(plan: FleetPlan): number {
 }
 
 /**
- * Returns the intervals at which all devices are inspected. For a large fleet, an inspection every
+ * Returns the intervals of the work that visits all devices. For a large fleet, a visit every
  * second would take longer than all polls.
  */
-function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetIntervals {
+function intervalsOf({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetIntervals {
   return {
-    progressMs: Math.max(PROGRESS_MIN_MS, durationMs / PROGRESS_MAX_LOOKS),
-    userMs: Math.max(USER_MIN_MS, pollIntervalMs / USER_LOOKS_PER_POLL),
+    progressMs: Math.max(PROGRESS_MIN_MS, durationMs / PROGRESS_REPORTS_MAX),
+    userMs: Math.max(USER_MIN_MS, pollIntervalMs / USER_CHECKS_PER_POLL),
   };
 }
 

@@ -53,11 +53,11 @@ export class RestartableServer {
   /** True while the server stops or starts; virtual time must not pass. */
   isBusy = false;
   /** Number of times that the server has stopped. */
-  ends = 0;
+  stopCount = 0;
   /** Number of callers that must not lose a response: the server stops only when there are none. */
   privilegedCount = 0;
   /** Called when the server does not come back. */
-  onTrouble: (error: RestartError) => void = () => undefined;
+  onRestartError: (error: RestartError) => void = () => undefined;
 
   private constructor(options: RestartableServerOptions) {
     this.#options = options;
@@ -112,7 +112,7 @@ export class RestartableServer {
     this.#isEnding = true;
     this.#restarting = this.#restart(lastingMs).catch((cause: unknown) => {
       const message = cause instanceof Error ? cause.message : String(cause);
-      this.onTrouble(new RestartError(`the server did not come back: ${message}`, { cause }));
+      this.onRestartError(new RestartError(`the server did not come back: ${message}`, { cause }));
     });
   }
 
@@ -120,10 +120,10 @@ export class RestartableServer {
    * Simulates a server bug: all further changes are lost, because the server restarts with its
    * present data.
    */
-  keepNothingMore(): void {
+  loseLaterChanges(): void {
     if (this.#root === undefined || this.#running?.folder === undefined) return;
     if (this.#kept !== undefined) return;
-    this.#kept = join(this.#root, `${this.ends}-kept`);
+    this.#kept = join(this.#root, `${this.stopCount}-kept`);
     cpSync(this.#running.folder, this.#kept, { recursive: true });
   }
 
@@ -161,12 +161,12 @@ export class RestartableServer {
     const stoppedServer = this.#running;
     this.#running = undefined;
     this.#isEnding = false;
-    this.ends++;
+    this.stopCount++;
     if (stoppedServer?.folder === undefined || this.#root === undefined) {
       throw new Error('it has no data folder');
     }
     stoppedServer.clock?.stop();
-    const folder = join(this.#root, String(this.ends));
+    const folder = join(this.#root, String(this.stopCount));
     // The files are copied before the server closes, as a crash would leave them.
     cpSync(this.#kept ?? stoppedServer.folder, folder, { recursive: true });
     this.#kept = undefined;

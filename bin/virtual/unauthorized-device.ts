@@ -33,7 +33,7 @@ interface UnauthorizedDeviceOptions {
   readonly inProcess: InProcessTransport;
   readonly random: Random;
   readonly pollIntervalMs: number;
-  readonly server: Pick<ReachedServer, 'isUp' | 'ends'>;
+  readonly server: Pick<ReachedServer, 'isUp' | 'stopCount'>;
 }
 
 /** A token that the server must no longer accept. */
@@ -53,7 +53,7 @@ export class UnauthorizedDevice {
   #accepted: { readonly id?: string; readonly authSetId?: string } = {};
   #ended: RevokedToken | undefined;
   /** Number of server restarts that its visits have seen. */
-  #endsSeen = 0;
+  #stopCountSeen = 0;
   readonly violations: InvariantViolation[] = [];
   /** True during a visit; virtual time must not pass. */
   isBusy = false;
@@ -74,7 +74,7 @@ export class UnauthorizedDevice {
   }
 
   /** Visits the server until stopped. Rejects on errors that no server of this API causes. */
-  async live(): Promise<void> {
+  async run(): Promise<void> {
     const { clock, random, pollIntervalMs, server } = this.#options;
     const { signal } = this.#over;
     for (;;) {
@@ -164,9 +164,9 @@ export class UnauthorizedDevice {
    * Uses ended tokens again. A server that lost the end of a token at a restart would accept it.
    */
   async #tryEndedToken(): Promise<void> {
-    const { ends } = this.#options.server;
-    if (ends === this.#endsSeen) return;
-    this.#endsSeen = ends;
+    const { stopCount } = this.#options.server;
+    if (stopCount === this.#stopCountSeen) return;
+    this.#stopCountSeen = stopCount;
     if (this.#ended === undefined) return;
     const current = this.#session.token;
     await this.#expectRefusedToken({

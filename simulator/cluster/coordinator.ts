@@ -98,7 +98,7 @@ export class Coordinator {
   readonly #order: EventOrder | undefined;
   /** Digest of the plan from the first worker that is ready. */
   #plan: string | undefined;
-  #hasLooked = false;
+  #hasChecked = false;
   #isEnding = false;
   #startedMs: number | undefined;
   #isDeployed = false;
@@ -111,7 +111,7 @@ export class Coordinator {
     this.#reports = new WorkerReports(options.shards);
     this.#thresholds = new ThresholdWatch(options.plan);
     this.#order = options.onEvent && new EventOrder(options.clock, options.onEvent);
-    this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#look());
+    this.#watch = options.clock.every(WATCH_PERIOD_MS, () => this.#checkRun());
   }
 
   /** The outcome of the run. It rejects with WorkerFailed or with the error of `deploy`. */
@@ -252,7 +252,7 @@ export class Coordinator {
   }
 
   #end(): void {
-    this.#look();
+    this.#checkRun();
     this.#order?.close();
     const lostShards = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostReason }]) => {
       if (!isGivenUp) return [];
@@ -286,13 +286,13 @@ export class Coordinator {
   /**
    * Reports the progress of the run, judges its thresholds, and reports workers that are silent.
    */
-  #look(): void {
+  #checkRun(): void {
     const { clock, onProgress, onNoResponse } = this.#options;
     // The report is undefined until all shards have reported, because a part would look like the
     // whole.
     const fleetReport = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
     if (fleetReport) {
-      this.#hasLooked = true;
+      this.#hasChecked = true;
       onProgress?.(fleetReport.progress);
       this.#judge(fleetReport);
     }
@@ -311,7 +311,7 @@ export class Coordinator {
     const isInProgress =
       (this.#startedMs ?? Number.POSITIVE_INFINITY) <= this.#options.clock.monotonicMs();
     if (!measures || !isInProgress || this.#isEnding) return;
-    if (!this.#thresholds.look(measures)) return;
+    if (!this.#thresholds.check(measures)) return;
     this.#isEnding = true;
     this.#options.send({ type: 'end', reason: 'threshold' });
   }
@@ -328,7 +328,7 @@ export class Coordinator {
     const atMs = this.#options.clock.monotonicMs();
     this.#reports.recordProgress(shard, worker, { progress, figures, atMs });
     // The first progress report is due at once, not after the first second.
-    if (!this.#hasLooked) this.#look();
+    if (!this.#hasChecked) this.#checkRun();
   }
 
   #recordResult(shard: number, result: FleetResult): void {

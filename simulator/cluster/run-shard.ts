@@ -77,15 +77,15 @@ class ShardConnection implements CoordinatorConnection {
   readonly #startAtMs = new Deferred<number | undefined>();
   readonly #runDeployment = new Deferred<RunDeployment>();
   readonly #ended = new Deferred<EndReason>();
-  readonly #looksBetween: number;
-  #looks = 0;
+  readonly #checksPerFigures: number;
+  #checks = 0;
   #plan: string | undefined;
   #figures: ShardFigures | undefined;
   readonly isTakeover: boolean;
 
   constructor(assignment: ShardAssignment, channel: WorkerChannel, clock: Clock) {
     this.isTakeover = assignment.isTakeover;
-    this.#looksBetween = figuresPeriodSeconds(assignment.plan.shard?.of ?? 1);
+    this.#checksPerFigures = figuresPeriodSeconds(assignment.plan.shard?.of ?? 1);
     this.#channel = channel;
     this.#clock = clock;
     channel.onMessage((message) => {
@@ -101,8 +101,8 @@ class ShardConnection implements CoordinatorConnection {
     return this.#ended.value;
   }
 
-  measured(look: () => ShardFigures): void {
-    if (this.#looks++ % this.#looksBetween === 0) this.#figures = look();
+  measured(readFigures: () => ShardFigures): void {
+    if (this.#checks++ % this.#checksPerFigures === 0) this.#figures = readFigures();
   }
 
   /** Returns the figures measured since the last call; undefined when there are none. */

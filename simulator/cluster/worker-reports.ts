@@ -30,14 +30,14 @@ export interface WholeRun {
 export class WorkerReports {
   readonly #shards: readonly ShardReport[];
   readonly #lastFigures: ShardFigures[] = [];
-  readonly #looksBetween: number;
-  #looks = 0;
+  readonly #reportsPerFigures: number;
+  #reports = 0;
   #together = new MergedFigures([]);
   #startedMs: number | undefined;
 
   constructor(shards: number) {
     this.#shards = Array.from({ length: shards }, noReport);
-    this.#looksBetween = figuresPeriodSeconds(shards);
+    this.#reportsPerFigures = figuresPeriodSeconds(shards);
   }
 
   /** The last figures of failed workers. */
@@ -123,7 +123,7 @@ export class WorkerReports {
   whole(counts: (shard: number) => boolean): WholeRun | undefined {
     const shards = this.#shards.filter((_, shard) => counts(shard));
     if (shards.some(({ progress }) => progress === undefined)) return undefined;
-    const isFresh = this.#looks++ % this.#looksBetween === 0;
+    const isFresh = this.#reports++ % this.#reportsPerFigures === 0;
     if (isFresh) {
       const figures = shards.flatMap((each) => each.figures ?? []);
       this.#together = new MergedFigures(figures, this.#lastFigures);

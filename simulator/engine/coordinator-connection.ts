@@ -36,8 +36,8 @@ export interface CoordinatorConnection {
   ): Promise<RunDeployment>;
   /** Resolves when the coordinator ends the run early. */
   readonly ended: Promise<EndReason>;
-  /** Called about once a second. Calls `look` when the coordinator needs new figures. */
-  measured(look: () => ShardFigures): void;
+  /** Called about once a second. Calls `readFigures` when the coordinator needs new figures. */
+  measured(readFigures: () => ShardFigures): void;
   /** Reports that the shard has ended and awaits no further message. */
   over(): void;
   /** Reports how many devices had already finished under the lost worker. */

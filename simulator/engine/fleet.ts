@@ -59,7 +59,7 @@ export interface FleetEnvironment {
   readonly coordinator?: CoordinatorConnection | undefined;
   readonly judge?: SampledExchangeJudge | undefined;
   readonly inProcess?: InProcessTransport | undefined;
-  /** Milliseconds between two rounds of the user; the default when undefined. */
+  /** Milliseconds between two checks of the user for pending devices; the default when undefined. */
   readonly userIntervalMs?: number | undefined;
 }
 

@@ -25,7 +25,7 @@ import { trafficOf } from '../result/traffic.ts';
 import { openStorage } from '../state/storage.ts';
 import type { CoordinatorConnection } from './coordinator-connection.ts';
 import { Deferred } from './deferred.ts';
-import { Fleet } from './fleet.ts';
+import { Fleet, type FleetEnvironment } from './fleet.ts';
 import { measuresNow, shardFigures } from './fleet-measures.ts';
 import { deviceCountsOf, funnelOf } from './funnel.ts';
 import { resultOf } from './result-of-fleet.ts';
@@ -69,11 +69,11 @@ export interface FleetHooks {
    * Advances the clock of a run in virtual time until cancelled. `isIdle` returns true when
    * everything waits for time to pass.
    */
-  readonly drive?: (isIdle: () => boolean) => Timer;
+  readonly advanceTime?: (isIdle: () => boolean) => Timer;
   /** Carries the requests in place of connections. */
   readonly inProcess?: InProcessTransport | undefined;
   /** Intervals of the work that visits all devices, which is the largest cost in virtual time. */
-  readonly inspectionIntervals?: FleetIntervals | undefined;
+  readonly intervals?: FleetIntervals | undefined;
   /** Starts measuring the resources of the process; without it, Node's measurements are used. */
   readonly machine?: () => Machine;
   /** Version of Fleetbed, for the result. */
@@ -124,26 +124,33 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   });
   const summary = await planSummary(plan);
   coordinator?.planned(summary.digest);
-  const { inProcess, inspectionIntervals: looks } = hooks;
-  const roundMs = looks?.userMs;
-  const fleetOptions = { identities, events, coordinator, judge, inProcess, roundMs };
-  const fleet = new Fleet(plan, clock, fleetOptions);
+  const { inProcess, intervals } = hooks;
+  const userIntervalMs = intervals?.userMs;
+  const fleetEnvironment: FleetEnvironment = {
+    identities,
+    events,
+    coordinator,
+    judge,
+    inProcess,
+    userIntervalMs,
+  };
+  const fleet = new Fleet(plan, clock, fleetEnvironment);
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(plan);
   const report = (): void => {
-    watch.look(fleet.openNow());
+    watch.recordCounts(fleet.openNow());
     const shard = plan.shard?.index ?? 0;
     // In a run with several shards, the coordinator judges the thresholds for all of them together.
     if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
-    else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
+    else if (thresholds.check(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.runDeployment);
     fleet.metrics.series.recordDevices(clock.now(), deviceCountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
-  const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
+  const reports = clock.every(intervals?.progressMs ?? PROGRESS_PERIOD_MS, report);
   // Virtual time stops while keys are created, because only the first run with a pool creates them.
   let isPreparingKeys = false;
-  const driver = hooks.drive?.(() => !isPreparingKeys && fleet.isIdle());
+  const driver = hooks.advanceTime?.(() => !isPreparingKeys && fleet.isIdle());
   try {
     fleet.storage = openStorage(plan, fleet.devices);
     // The first progress report is due at once, not after the first second.

@@ -26,7 +26,7 @@ export class GeneratorWatch {
   }
 
   /** Takes a sample. Call it about once a second. */
-  look({ sockets, connections, queued }: OpenCounts): void {
+  recordCounts({ sockets, connections, queued }: OpenCounts): void {
     const { memoryBytes } = this.#machine.read();
     this.#memoryMaxBytes = Math.max(this.#memoryMaxBytes, memoryBytes);
     this.#socketsMax = Math.max(this.#socketsMax, sockets);

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { durationText } from '../../fixtures/base/duration.ts';
 import { readYaml } from '../../fixtures/base/yaml-text.ts';
 import { PlanInputError } from './plan-input.ts';
-import { duration, nonEmptyText, oneOf, wholeNumber } from './plan-values.ts';
+import { duration, nonEmptyText, oneOf, wholeNumber, withoutUndefined } from './plan-values.ts';
 
 /**
  * `request-lost`: the request does not reach the server. `response-lost`: the request arrives, but
@@ -47,6 +47,7 @@ const faultInput = v.pipe(
     ({ name, lasting }) => lasting === undefined || lastingNames.includes(name),
     'must not have lasting unless it is a power-loss or a server-restart',
   ),
+  v.transform(({ lasting, ...same }) => ({ ...same, ...withoutUndefined({ lastingMs: lasting }) })),
 );
 
 export type ExchangeFault = v.InferOutput<typeof faultInput>;
@@ -63,9 +64,9 @@ export function readExchangeFault(text: string): ExchangeFault {
 }
 
 /** Formats a fault as text that `readExchangeFault` accepts. */
-export function exchangeFaultText({ name, lasting, ...rest }: ExchangeFault): string {
+export function exchangeFaultText({ name, lastingMs, ...rest }: ExchangeFault): string {
   const entries = Object.entries(rest).filter(([, value]) => value !== undefined);
   const parts = entries.map(([word, value]) => `${word}: ${value}`);
-  const time = lasting === undefined ? [] : [`lasting: ${durationText(lasting)}`];
+  const time = lastingMs === undefined ? [] : [`lasting: ${durationText(lastingMs)}`];
   return [name, ...parts, ...time].join(', ');
 }

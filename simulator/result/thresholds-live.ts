@@ -7,7 +7,7 @@ import type { Measures } from './thresholds-measures.ts';
  * Number of consecutive checks at which a threshold must be unattainable, so that one bad second
  * does not end the run.
  */
-const HOPELESS_LOOKS = 3;
+const HOPELESS_CHECKS = 3;
 
 /** The thresholds of a plan. */
 export interface AbortingPlan {
@@ -19,24 +19,24 @@ export interface AbortingPlan {
 /** Counts for each threshold the consecutive checks at which it was unattainable. */
 export class ThresholdWatch {
   readonly #aborting;
-  readonly #looks: number[];
+  readonly #hopelessChecks: number[];
 
   /** @throws ThresholdError when a threshold is invalid */
   constructor({ thresholds = [], abortOnThreshold = false }: AbortingPlan) {
     this.#aborting = thresholds
       .map(thresholdOf)
       .filter(({ abortsRun }) => abortsRun || abortOnThreshold);
-    this.#looks = this.#aborting.map(() => 0);
+    this.#hopelessChecks = this.#aborting.map(() => 0);
   }
 
   /** Returns true when the run must end. Call it about once a second. */
-  look(measures: () => Measures): boolean {
+  check(measures: () => Measures): boolean {
     if (this.#aborting.length === 0) return false;
     const now = measures();
     for (const [position, threshold] of this.#aborting.entries()) {
-      const before = this.#looks[position] ?? 0;
-      this.#looks[position] = isUnattainable(threshold, now) ? before + 1 : 0;
+      const before = this.#hopelessChecks[position] ?? 0;
+      this.#hopelessChecks[position] = isUnattainable(threshold, now) ? before + 1 : 0;
     }
-    return this.#looks.some((looks) => looks >= HOPELESS_LOOKS);
+    return this.#hopelessChecks.some((count) => count >= HOPELESS_CHECKS);
   }
 }

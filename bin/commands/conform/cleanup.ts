@@ -19,7 +19,7 @@ import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { foundTarget } from '../../server-access/found-server.ts';
-import { credentialsOf, targetRows } from './options.ts';
+import { credentialsOf, runRows } from './options.ts';
 import { controlOf, controlRows } from './target-control-options.ts';
 
 const REQUEST_TIME_LIMIT_MS = 15_000;
@@ -32,8 +32,8 @@ export const runCleanupRows = {
     help: 'control listener of the testbed; needed to remove tenants',
   },
   controlToken: { ...controlRows.controlToken, group: 'Target' },
-  ca: targetRows.ca,
-  json: targetRows.json,
+  ca: runRows.ca,
+  json: runRows.json,
 } as const satisfies OptionRows;
 
 /** The options as commander parses them. */

@@ -24,8 +24,8 @@ export function configure(command: Command): void {
   command.addHelpText('after', codes);
   addExamples(command, 'fleetbed conform compare before.json after.json');
   command
-    .argument('<a>', 'JSON report of the earlier run')
-    .argument('<b>', 'JSON report of the later run')
+    .argument('<earlier>', 'JSON report of the earlier run')
+    .argument('<later>', 'JSON report of the later run')
     .addOption(jsonOption())
     .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
       const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));

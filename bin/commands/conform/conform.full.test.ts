@@ -50,7 +50,7 @@ describe('the subcommands of fleetbed conform', () => {
   it.each([
     ['cleanup', '<ledger>'],
     ['rerun', '<report>'],
-    ['compare', '<a>'],
+    ['compare', '<earlier>'],
     ['self-test', '[defect...]'],
   ])('show in %s --help only their own options and arguments', async (name, word) => {
     const { code, stdout } = await runCommand(['conform', name, '--help']);

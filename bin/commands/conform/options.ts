@@ -25,7 +25,7 @@ import { conformanceFormats } from './report-formats.ts';
 import { targetControlOf, targetControlRows } from './target-control-options.ts';
 
 /** The options of `fleetbed conform` itself, in addition to the options of a run. */
-export const targetRows = {
+export const runRows = {
   anonymous: {
     flag: '--anonymous',
     group: 'Target',
@@ -67,7 +67,7 @@ export const targetRows = {
  * The options that `addRunOptions` adds, as commander parses them; `runSettingsOf` converts them to
  * settings of a run.
  */
-export interface ConformOptions extends LoginOptions, ValuesOf<typeof targetRows> {
+export interface ConformOptions extends LoginOptions, ValuesOf<typeof runRows> {
   readonly url: string;
 }
 
@@ -78,7 +78,7 @@ export function addRunOptions(command: Command): Command {
     defaultUrl: 'http://127.0.0.1:8080',
   });
   addLoginOptions(command).optionsGroup('Options:');
-  for (const rows of [suiteOptions, modelOptions, targetRows]) addOptionRows(command, rows);
+  for (const rows of [suiteOptions, modelOptions, runRows]) addOptionRows(command, rows);
   return command;
 }
 

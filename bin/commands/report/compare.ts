@@ -35,8 +35,8 @@ export function configure(command: Command): void {
   command.addHelpText('after', codes);
   addExamples(command, 'fleetbed report compare before.json after.json');
   command
-    .argument('<a>', 'JSON result of the earlier run', values.nonEmptyText)
-    .argument('<b>', 'JSON result of the later run', values.nonEmptyText)
+    .argument('<earlier>', 'JSON result of the earlier run', values.nonEmptyText)
+    .argument('<later>', 'JSON result of the later run', values.nonEmptyText)
     .addOption(
       new Option(
         '--noise-share <share>',

@@ -137,7 +137,7 @@ export async function trafficOf(
     {
       ...signals,
       version: packageVersion(),
-      between: meter.before,
+      wrapListener: meter.before,
       onProgress: ({ stage }: FleetProgress) => {
         if (stage === COUNTED_STAGE) before ??= meter.totals;
       },

@@ -22,10 +22,10 @@ import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
 import { virtualRunOptions } from '../../virtual/command-line.ts';
 import { EventLog, type EventLogSummary } from '../../virtual/event-log.ts';
+import { exploreSeeds, type FailedRun } from '../../virtual/explore-seeds.ts';
 import type { InvariantViolation } from '../../virtual/invariants.ts';
 import type { VirtualOptions } from '../../virtual/options.ts';
 import { runVirtually, type VirtualHooks, type VirtualRun } from '../../virtual/run.ts';
-import { type FailedRun, searchSeeds } from '../../virtual/search-seeds.ts';
 import { RestartError } from '../../virtual/server-process.ts';
 import { judgeFor } from './checks.ts';
 import { printKeyProgress } from './rsa-keys.ts';
@@ -147,7 +147,7 @@ async function runSearch(
 ): Promise<ExitCode> {
   const { signal } = hooks;
   let lastShownMs = 0;
-  const { seeds: triedSeeds, failed } = await searchSeeds(base, {
+  const { seeds: triedSeeds, failed } = await exploreSeeds(base, {
     seeds,
     signal,
     runInVirtualTime: (virtualRun) => violationsOf(virtualRun, hooks),

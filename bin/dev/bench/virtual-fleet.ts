@@ -49,7 +49,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
         clock,
         signal: new AbortController().signal,
         onEvent: (event) => events.push(event),
-        drive: (isIdle) => runFast(clock, isIdle),
+        advanceTime: (isIdle) => runFast(clock, isIdle),
       },
     );
     return { result, events: events.sort(inEventOrder) };

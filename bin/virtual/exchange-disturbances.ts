@@ -4,7 +4,7 @@ import { deviceOfCaller } from '../../simulator/api-client/session.ts';
 import { PowerLoss } from '../../simulator/network/errors.ts';
 import type { InProcessSubject } from '../../simulator/network/in-process-transport.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
-import type { ExchangePlan } from './memory-transport.ts';
+import type { ExchangeDisturbance } from './memory-transport.ts';
 
 /**
  * Longest one-way delay in milliseconds: enough for exchanges of different devices to overtake each
@@ -14,7 +14,7 @@ const DELAY_MAX_MS = 50;
 const LASTING_MS = 10_000;
 
 /** The delays and faults of a run. */
-interface ExchangePlanOptions {
+interface DisturbanceOptions {
   readonly faults: readonly ExchangeFault[];
   /** Generator of the delays; when absent, no exchange is delayed. */
   readonly delays?: Random | undefined;
@@ -24,10 +24,12 @@ interface ExchangePlanOptions {
  * Returns a function that decides the delays and faults of each exchange; undefined for a run
  * without any.
  */
-export function exchangePlans({
+export function exchangeDisturbances({
   faults,
   delays,
-}: ExchangePlanOptions): ((subject: InProcessSubject) => ExchangePlan | undefined) | undefined {
+}: DisturbanceOptions):
+  | ((subject: InProcessSubject) => ExchangeDisturbance | undefined)
+  | undefined {
   if (faults.length === 0 && delays === undefined) return undefined;
   const counts = faults.map((fault) => ({ fault, count: 0 }));
   return ({ caller, operation }) => {
@@ -43,16 +45,19 @@ export function exchangePlans({
       requestDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
       responseDelayMs: delays?.integer(0, DELAY_MAX_MS) ?? 0,
       isRequestLost: due?.name === 'request-lost' || due?.name === 'ack-lost',
-      instead: due && insteadOf(due),
+      replacement: due && replacementFor(due),
       isNotStored: due?.name === 'not-stored',
-      restartsForMs: due?.name === 'server-restart' ? (due.lasting ?? LASTING_MS) : undefined,
+      restartsForMs: due?.name === 'server-restart' ? (due.lastingMs ?? LASTING_MS) : undefined,
     };
   };
 }
 
-function insteadOf({ name, lasting = LASTING_MS }: ExchangeFault): ExchangePlan['instead'] {
+function replacementFor({
+  name,
+  lastingMs = LASTING_MS,
+}: ExchangeFault): ExchangeDisturbance['replacement'] {
   if (name === 'not-stored') return undefined;
   if (name === 'ack-lost') return 'success';
-  if (name === 'power-loss') return new PowerLoss(lasting);
+  if (name === 'power-loss') return new PowerLoss(lastingMs);
   return Object.assign(new Error(name), { code: 'ECONNRESET' });
 }

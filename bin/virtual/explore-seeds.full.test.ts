@@ -4,8 +4,8 @@ import { addRunOptions } from '../commands/simulate/simulate.ts';
 import { durationMs } from '../options/option-values.ts';
 import { repeatLine } from '../options/repeat-line.ts';
 import { virtualRunOptions } from './command-line.ts';
+import { exploreSeeds, type RunInVirtualTime } from './explore-seeds.ts';
 import { runVirtually, type VirtualRun } from './run.ts';
-import { type RunInVirtualTime, searchSeeds } from './search-seeds.ts';
 import { MINUTE_MS, smallRun } from './testing/small-run.ts';
 
 const { signal } = new AbortController();
@@ -35,7 +35,7 @@ describe('an exploration with a planted fault', () => {
   }, async () => {
     const ackLost = { ...planted, name: 'ack-lost' } as const;
     const base = smallRun({}, { faults: [ackLost] });
-    const { seeds, failed } = await searchSeeds(base, { seeds: 3, runInVirtualTime, signal });
+    const { seeds, failed } = await exploreSeeds(base, { seeds: 3, runInVirtualTime, signal });
     expect(seeds).toBe(1);
     expect(failed?.violations).toMatchObject([{ invariant: 'lost-status' }]);
     expect(failed?.virtualRun).toMatchObject({
@@ -69,7 +69,7 @@ describe('an exploration with restarts', () => {
     const notStored = { ...planted, name: 'not-stored' } as const;
     const base = smallRun({ devices: 2, durationMs: 60 * MINUTE_MS }, { faults: [notStored] });
     expect(await runInVirtualTime(base)).toEqual([]);
-    const { failed } = await searchSeeds(base, { seeds: 30, runInVirtualTime, signal });
+    const { failed } = await exploreSeeds(base, { seeds: 30, runInVirtualTime, signal });
     if (failed === undefined) return expect.unreachable('nothing was found');
     const { virtualRun } = failed;
     expect(failed.violations).toContainEqual({

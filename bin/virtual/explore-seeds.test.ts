@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { exploreSeeds, type RunInVirtualTime } from './explore-seeds.ts';
 import { runVirtually, type VirtualRun } from './run.ts';
-import { type RunInVirtualTime, searchSeeds } from './search-seeds.ts';
 import { smallRun } from './testing/small-run.ts';
 
 const { signal } = new AbortController();
@@ -9,7 +9,7 @@ const runInVirtualTime: RunInVirtualTime = async (virtualRun) =>
 describe('an exploration of virtual runs', () => {
   it('finds no violation in a correct server', { timeout: 60_000 }, async () => {
     const base = smallRun({ devices: 3 });
-    expect(await searchSeeds(base, { seeds: 3, runInVirtualTime, signal })).toEqual({
+    expect(await exploreSeeds(base, { seeds: 3, runInVirtualTime, signal })).toEqual({
       seeds: 3,
       failed: undefined,
     });
@@ -23,9 +23,9 @@ describe('an exploration of virtual runs', () => {
     };
     const given = { device: undefined, atMs: 1, lastingMs: 1 };
     const base = smallRun({}, { restarts: [given] });
-    await searchSeeds(base, { seeds: 40, runInVirtualTime: noting, signal });
+    await exploreSeeds(base, { seeds: 40, runInVirtualTime: noting, signal });
     const first = tried.splice(0);
-    await searchSeeds(base, { seeds: 40, runInVirtualTime: noting, signal });
+    await exploreSeeds(base, { seeds: 40, runInVirtualTime: noting, signal });
     expect(tried).toEqual(first);
     const placed = first.flatMap(({ restarts: [own, ...rest] }) => {
       expect(own).toBe(given);
@@ -40,7 +40,7 @@ describe('an exploration of virtual runs', () => {
     expect(inExchange.length).toBeGreaterThan(5);
     // A restart must be shorter than the time that a user waits for a response.
     const longest = [...ofServer.map(({ lastingMs }) => lastingMs)];
-    const inExchangeMs = inExchange.map(({ lasting = 0 }) => lasting);
+    const inExchangeMs = inExchange.map(({ lastingMs = 0 }) => lastingMs);
     expect(Math.max(...longest, ...inExchangeMs)).toBeLessThan(base.plan.requestTimeLimitMs);
   });
 
@@ -53,7 +53,7 @@ describe('an exploration of virtual runs', () => {
     ];
     const fails: RunInVirtualTime = async (virtualRun) =>
       virtualRun.restarts.includes(needed) ? [{ invariant: 'lost-status', message: 'it is' }] : [];
-    const { failed } = await searchSeeds(smallRun({}, { restarts }), {
+    const { failed } = await exploreSeeds(smallRun({}, { restarts }), {
       seeds: 1,
       runInVirtualTime: fails,
       signal,
@@ -71,7 +71,7 @@ describe('an exploration of virtual runs', () => {
       stop.abort();
       return [{ invariant: 'run-ends', message: 'it was interrupted' }];
     };
-    const outcome = await searchSeeds(smallRun(), {
+    const outcome = await exploreSeeds(smallRun(), {
       seeds: 9,
       runInVirtualTime: stopped,
       signal: stop.signal,

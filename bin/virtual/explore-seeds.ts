@@ -18,14 +18,14 @@ export interface FailedRun {
 }
 
 /** The outcome of an exploration. */
-export interface SearchResult {
+export interface ExplorationResult {
   /** Number of seeds tried, including the failing one. */
   readonly seeds: number;
   readonly failed: FailedRun | undefined;
 }
 
 /** Limits and observers of an exploration. */
-interface SearchOptions {
+interface ExplorationOptions {
   readonly seeds: number;
   readonly runInVirtualTime: RunInVirtualTime;
   readonly signal: AbortSignal;
@@ -45,10 +45,10 @@ const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 /**
  * Tries seeds derived from the seed of the run until one fails, then shrinks the failed run.
  */
-export async function searchSeeds(
+export async function exploreSeeds(
   base: VirtualRun,
-  { seeds, runInVirtualTime, signal, onSeed }: SearchOptions,
-): Promise<SearchResult> {
+  { seeds, runInVirtualTime, signal, onSeed }: ExplorationOptions,
+): Promise<ExplorationResult> {
   let triedSeeds = 0;
   while (triedSeeds < seeds && !signal.aborted) {
     const virtualRun = runForSeed(base, `${base.plan.seed}-${++triedSeeds}`);
@@ -101,7 +101,7 @@ function placedRestarts(plan: FleetPlan): Pick<VirtualRun, 'faults' | 'restarts'
     const kind = restartKinds[random.integer(0, restartKinds.length - 1)];
     const lastingMs = random.integer(1, Math.floor(longestMs));
     if (kind === 'server-at-exchange') {
-      faults.push({ name: 'server-restart', ...timeOf(plan, random), lasting: lastingMs });
+      faults.push({ name: 'server-restart', ...timeOf(plan, random), lastingMs });
     } else {
       const device = kind === 'device' ? random.integer(0, devices - 1) : undefined;
       restarts.push({ device, atMs: random.integer(0, durationMs), lastingMs });
