@@ -47,7 +47,7 @@ export interface ServerOptions extends Partial<Settings> {
   readonly startRun?: RunStarter;
   /** Sees every exchange before the journal truncates its bodies. */
   readonly observer?: ExchangeObserver;
-  /** Loads the judge of device clients; without it no client is judged. */
+  /** Loads the client judge; without it no client is judged. */
   readonly judge?: LoadClientReader;
 }
 

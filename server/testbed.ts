@@ -1,6 +1,6 @@
 /**
  * The server embedded in tests, which control it by direct calls; devices and the admin use HTTP.
- * `bin/exports` exports it together with the judge of device clients.
+ * `bin/exports` exports it together with the client judge.
  */
 import * as v from 'valibot';
 import { seededRandom } from '../fixtures/base/random.ts';

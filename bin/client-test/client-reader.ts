@@ -1,4 +1,4 @@
-/** Joins the judge of device clients to a server: a reader of what the server shows it. */
+/** Joins the client judge to a server: a reader of what the server shows it. */
 import { ClientJudge } from '../../conformance/client-judge/client-judge.ts';
 import type {
   ClientVerdict,

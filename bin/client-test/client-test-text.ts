@@ -92,11 +92,11 @@ export function changeLines(
   earlier: ClientTestResult,
   { duties }: ClientTestResult,
 ): readonly string[] {
-  const before = new Map(earlier.duties.map(({ duty, state }) => [duty, state]));
-  const changedDuties = duties.filter(({ duty, state }) => before.get(duty) !== state);
+  const earlierStates = new Map(earlier.duties.map(({ duty, state }) => [duty, state]));
+  const changedDuties = duties.filter(({ duty, state }) => earlierStates.get(duty) !== state);
   const lines = changedDuties.map(
     ({ duty, level, state }) =>
-      `  ${duty} (${level}): ${before.get(duty) ?? 'unknown'} -> ${state}`,
+      `  ${duty} (${level}): ${earlierStates.get(duty) ?? 'unknown'} -> ${state}`,
   );
   return lines.length === 0
     ? ['', 'No duty has changed its state since the earlier client test.']

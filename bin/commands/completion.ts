@@ -84,8 +84,8 @@ async function completionOf(program: Command, args: readonly string[]): Promise<
   const last = words.at(-1)?.replace(/^=$/, '') ?? '';
   const command = await commandIn(program, precedingArgs);
   if (precedingArgs.includes('--')) return { candidates: [], directive: directives.offerFiles };
-  const before = optionIn(command, precedingArgs.at(-1) ?? '');
-  if (before?.required) return startingWith(last, valuesOf(before));
+  const precedingOption = optionIn(command, precedingArgs.at(-1) ?? '');
+  if (precedingOption?.required) return startingWith(last, valuesOf(precedingOption));
   const [flag = '', value] = last.startsWith('--') ? last.split('=', 2) : [];
   const joinedOption = value === undefined ? undefined : optionIn(command, flag);
   if (joinedOption !== undefined) return startingWith(value ?? '', valuesOf(joinedOption));

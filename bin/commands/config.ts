@@ -171,9 +171,12 @@ function flagsOf(command: Command, line: readonly string[]): ReadonlyMap<string,
   for (const option of command.options) {
     const name = option.attributeName();
     command.on(`option:${option.name()}`, (text?: string | null) => {
-      const before = texts.get(name);
+      const earlierText = texts.get(name);
       const value = text ?? String(!option.negate);
-      texts.set(name, before === undefined || text === undefined ? value : `${before} ${value}`);
+      texts.set(
+        name,
+        earlierText === undefined || text === undefined ? value : `${earlierText} ${value}`,
+      );
     });
   }
   const [unknown] = command.parseOptions([...line]).unknown;

@@ -11,7 +11,7 @@ const wrong: Readonly<Record<string, string>> = {
   floods: 'next.not-faster-than-a-second',
 };
 
-it('the judge of clients finds no violation by well-behaved simulated devices, and names the violations by others', {
+it('the client judge finds no violation by well-behaved simulated devices, and names the violations by others', {
   timeout: 90_000,
 }, async () => {
   const fleet = await FleetOnTestbed.start();

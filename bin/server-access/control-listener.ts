@@ -127,7 +127,7 @@ export async function callControlForTenant(
   throw new CommandError(await refusalOf(options.controlUrl, body), exitCodes.failed);
 }
 
-/** Limits the response body to `ANSWER_MAX_BYTES`, counted after decompression. */
+/** Limits the response body to `RESPONSE_MAX_BYTES`, counted after decompression. */
 function limitBody(url: string, response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;

@@ -49,8 +49,8 @@ export class AuthenticationHistory {
     const pause = pauseMs(this.last, exchange);
     const isRefused = [401, 403].includes(this.last?.status ?? 0);
     if (isRefused && pause !== undefined) {
-      const before = this.lastRefusalPauseMs ?? 0;
-      this.shrinkingPauses = pause < before / 2 ? this.shrinkingPauses + 1 : 0;
+      const lastPauseMs = this.lastRefusalPauseMs ?? 0;
+      this.shrinkingPauses = pause < lastPauseMs / 2 ? this.shrinkingPauses + 1 : 0;
       this.lastRefusalPauseMs = pause;
     }
     const idle = pauseMs(lastPoll, exchange);

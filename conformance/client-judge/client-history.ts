@@ -261,8 +261,10 @@ export class ClientHistory {
 
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
     const { status, responseJson, deploymentId } = exchange;
-    const before = this.mapFetchBefore(exchange);
-    const tooFrequentCount = isTooSoon(before, exchange) ? (before?.tooFrequentCount ?? 0) + 1 : 0;
+    const earlierFetch = this.mapFetchBefore(exchange);
+    const tooFrequentCount = isTooSoon(earlierFetch, exchange)
+      ? (earlierFetch?.tooFrequentCount ?? 0) + 1
+      : 0;
     const isRead = status === 200 && hasReceivedResponse(event);
     this.lastMap = { ...timesOf(exchange), deploymentId, tooFrequentCount, isRead };
     const offer = this.deployments.offers.get(deploymentId);
@@ -273,8 +275,9 @@ export class ClientHistory {
 
   #recordInventory({ operation, requestJson, isSuccess, request }: JudgedExchange): void {
     if (!isSuccess) return;
-    const before = this.inventoryMs;
-    if (before !== undefined) this.inventoryIntervalMs = request.sentMs - before;
+    const previousInventoryMs = this.inventoryMs;
+    if (previousInventoryMs !== undefined)
+      this.inventoryIntervalMs = request.sentMs - previousInventoryMs;
     this.inventoryMs = request.sentMs;
     if (operation.id === 'put-attributes') this.attributes.clear();
     for (const attribute of entriesOf(requestJson).slice(0, ATTRIBUTES_MAX)) {

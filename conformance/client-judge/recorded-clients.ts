@@ -1,4 +1,4 @@
-/** Shows the exchanges of a recording to a judge of device clients. */
+/** Shows the exchanges of a recording to a client judge. */
 import { createHash } from 'node:crypto';
 import { parsedJson } from '../../fixtures/base/json.ts';
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';

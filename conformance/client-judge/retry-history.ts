@@ -44,22 +44,22 @@ export class RetryHistory {
   #recordFailure(exchange: JudgedExchange, event: ClientExchange): void {
     const { operation, status } = exchange;
     const isFailure = status >= 500 || status === 429 || !hasReceivedResponse(event);
-    const before = this.failures.get(operation.id);
+    const earlierFailure = this.failures.get(operation.id);
     if (!isFailure) {
       this.failures.delete(operation.id);
       return;
     }
     // A pause that Retry-After has asked for is none that the device has chosen.
     const isOwn = !this.waits.has(operation.id);
-    const pause = isOwn ? pauseMs(before, exchange) : undefined;
-    const firstPauseMs = before?.firstPauseMs ?? pause;
+    const pause = isOwn ? pauseMs(earlierFailure, exchange) : undefined;
+    const firstPauseMs = earlierFailure?.firstPauseMs ?? pause;
     const longestPauseMs = Math.max(
-      before?.longestPauseMs ?? 0,
-      before?.firstPauseMs === undefined ? 0 : (pause ?? 0),
+      earlierFailure?.longestPauseMs ?? 0,
+      earlierFailure?.firstPauseMs === undefined ? 0 : (pause ?? 0),
     );
     const tooFrequentCount =
-      pause !== undefined && pause < MIN_PAUSE_MS ? (before?.tooFrequentCount ?? 0) + 1 : 0;
-    const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
+      pause !== undefined && pause < MIN_PAUSE_MS ? (earlierFailure?.tooFrequentCount ?? 0) + 1 : 0;
+    const count = (earlierFailure?.count ?? 0) + (isOwn ? 1 : 0);
     const run = { ...timesOf(exchange), count, tooFrequentCount, firstPauseMs, longestPauseMs };
     this.failures.keep(operation.id, run);
   }
@@ -79,8 +79,8 @@ export class RetryHistory {
       return;
     }
     const content = contentOf(exchange);
-    const before = this.malformed.get(operation.id);
-    const times = before?.content === content ? before.times + 1 : 1;
+    const earlierRefusal = this.malformed.get(operation.id);
+    const times = earlierRefusal?.content === content ? earlierRefusal.times + 1 : 1;
     this.malformed.keep(operation.id, { content, times });
   }
 }

@@ -307,7 +307,7 @@ function violatedBy(steps: readonly GivenExchange[]): string[] {
 const judgedIds = deviceTrafficRequirements.map(({ requirement }) => requirement);
 
 describe("the judge of a device's traffic", () => {
-  it('reports no violation by a correct server, and judges every requirement of devices', () => {
+  it('reports no violation by a good server, and judges every requirement of devices', () => {
     const judged = new Set<string>();
     for (let length = 1; length <= honest.length; length++) {
       const steps = honest.slice(0, length);

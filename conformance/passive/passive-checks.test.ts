@@ -265,7 +265,7 @@ describe('the passive checks of the contract', () => {
   });
 });
 
-describe('the exchange judge', () => {
+describe('a traffic judge', () => {
   it('counts judged and violating exchanges by requirement and operation', () => {
     const judge = new SuiteTrafficJudge(base, names);
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };

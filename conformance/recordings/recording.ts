@@ -96,7 +96,7 @@ export class RecordingError extends Error {
   override readonly name = 'RecordingError';
   readonly location: string;
 
-  /** @param place the place in the file, such as `line 3`; empty for the whole file */
+  /** @param location the place in the file, such as `line 3`; empty for the whole file */
   constructor(file: string, location: string, what: string) {
     const where = location === '' ? file : `${file}, ${location}`;
     super(printable(`${where}: ${what}`, SENTENCE_MAX_CHARACTERS));

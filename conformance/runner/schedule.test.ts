@@ -9,16 +9,16 @@ const plain = { effect: 'write', needs: ['user'], order: undefined } as const;
 const rough = { ...plain, effect: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 
-describe('lanesOf', () => {
+describe('the order of cases in groups', () => {
   it('runs a case alone if it affects resources of other cases', () => {
-    const lanes = splitByOrder([rough, plain], true);
-    expect(lanes).toEqual({ together: [plain], alone: [rough] });
+    const groups = splitByOrder([rough, plain], true);
+    expect(groups).toEqual({ together: [plain], alone: [rough] });
   });
 
   it('runs a case alone, after all others, if it may spoil the lists of the target', () => {
     const last = { ...plain, order: 'last' } as const;
-    const lanes = splitByOrder([last, rough, plain], true);
-    expect(lanes).toEqual({ together: [plain], alone: [rough, last] });
+    const groups = splitByOrder([last, rough, plain], true);
+    expect(groups).toEqual({ together: [plain], alone: [rough, last] });
   });
 
   it('runs a case alone if it controls a target that others share', () => {

@@ -1,4 +1,4 @@
-/** Turns what the server recorded into the events that a judge of device clients is shown. */
+/** Turns what the server recorded into the events that a client judge is shown. */
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import type {
   ClientExchange,

@@ -225,14 +225,11 @@ export class ClientFeed {
   #fail(error: unknown): void {
     this.#failed += 1;
     if (this.#failed > 1) return;
-    this.#options.log.error(
-      'the judge of clients failed; further failures are only counted',
-      error,
-    );
+    this.#options.log.error('the client judge failed; further failures are only counted', error);
   }
 
   #readerOf(watched: WatchedTenant): ClientReader {
-    if (!this.#makeReader) throw new Error('the judge of clients is not loaded');
+    if (!this.#makeReader) throw new Error('the client judge is not loaded');
     watched.reader ??= this.#makeReader();
     return watched.reader;
   }

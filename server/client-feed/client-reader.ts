@@ -1,5 +1,5 @@
 /**
- * The interface through which the server shows what devices do to a judge of device clients, and
+ * The interface through which the server shows what devices do to a client judge, and
  * reads what it says. The server has no judge of its own: whoever starts the server brings one.
  */
 import type * as v from 'valibot';

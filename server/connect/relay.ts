@@ -12,7 +12,7 @@ import {
   connectProtocols,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import type { ByteBudget, ConnectionBytes } from '../http/byte-budget.ts';
+import type { ByteBudget, Holding } from '../http/byte-budget.ts';
 import { closeCodes, closeWith, dropSocket } from './closing.ts';
 import type { RecordAction } from './connect-actions.ts';
 import type { DeviceEnd, DeviceSocket, SessionEnd } from './device-socket.ts';
@@ -38,7 +38,7 @@ export class Relay implements SessionEnd {
   readonly #session: DeviceEnd;
   readonly #record: RecordAction;
   /** Bytes that the device sent and the user has not read. */
-  readonly #unread: ConnectionBytes;
+  readonly #unread: Holding;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
   /**
    * State of the user's shell slot on the device: `requested` after the user's request, `taken`

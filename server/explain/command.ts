@@ -42,14 +42,14 @@ const anySigner = `{ ${signers.rsa} 2>/dev/null || ${signers.ed25519}; }`;
 /** Returns the lines of bash that perform the steps and then send the request. */
 export function commandOf(correction: Correction, facts: CommandFacts): string {
   const { request, steps, followsLink } = correction;
-  const before = steps.flatMap((step) => linesOf(step, facts));
+  const precedingLines = steps.flatMap((step) => linesOf(step, facts));
   if (request.operation.authorization === 'signature') {
-    return [...before, ...signedCommand(request, facts)].join('\n');
+    return [...precedingLines, ...signedCommand(request, facts)].join('\n');
   }
-  before.push(...escapingLines(request.body ?? []));
-  if (followsLink) return [...before, ...linkCommand(request)].join('\n');
-  if (request.operation.authorization === 'basic') before.push(emailLine(facts.adminEmail));
-  return [...before, callOf(request)].join('\n');
+  precedingLines.push(...escapingLines(request.body ?? []));
+  if (followsLink) return [...precedingLines, ...linkCommand(request)].join('\n');
+  if (request.operation.authorization === 'basic') precedingLines.push(emailLine(facts.adminEmail));
+  return [...precedingLines, callOf(request)].join('\n');
 }
 
 function linesOf(step: PreparationStep, facts: CommandFacts): string[] {

@@ -123,8 +123,9 @@ export function listOperationFor(
   operations: readonly Operation[],
 ): Operation | undefined {
   const operationSegments = segmentsWithoutParameters(operation.path);
-  const before = operationSegments[operationSegments.findIndex((word) => word.startsWith('{')) - 1];
-  const owner = before === 'device' ? 'devices' : before;
+  const precedingSegment =
+    operationSegments[operationSegments.findIndex((word) => word.startsWith('{')) - 1];
+  const owner = precedingSegment === 'device' ? 'devices' : precedingSegment;
   const lists = operations.filter(
     ({ method, path, authorization, deprecated, success }) =>
       method === 'GET' &&

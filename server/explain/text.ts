@@ -49,8 +49,8 @@ function textWithVariables(marked: string): CommandText {
 export function jsonWithVariables(value: unknown): CommandText {
   const text = textWithVariables(JSON.stringify(value));
   return text.map((part, at) => {
-    const before = text[at - 1];
-    const isText = typeof before === 'string' && before.endsWith('"');
+    const precedingCharacter = text[at - 1];
+    const isText = typeof precedingCharacter === 'string' && precedingCharacter.endsWith('"');
     return typeof part !== 'string' && isText ? { ...part, isInJson: true } : part;
   });
 }

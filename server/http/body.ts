@@ -1,6 +1,6 @@
 /** Reads a request's body up to a size limit, and checks its media type. */
 import type { IncomingMessage } from 'node:http';
-import type { ByteBudget, ConnectionBytes } from './byte-budget.ts';
+import type { ByteBudget, Holding } from './byte-budget.ts';
 import { describeValue } from './problem-detail.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -100,7 +100,7 @@ export function readBody(
     const chunks: Buffer[] = [];
     let receivedBytes = 0;
     let isOver = false;
-    let transfer: ConnectionBytes | undefined;
+    let transfer: Holding | undefined;
     const drop = (refusal: Refusal): void => {
       receivedBytes = Number.POSITIVE_INFINITY;
       chunks.length = 0;

@@ -6,7 +6,7 @@
  */
 
 /** The bytes held by one connection. */
-export interface ConnectionBytes {
+export interface Holding {
   /** Sets the number of bytes held; 0 when the message is complete or dropped. */
   set(bytes: number): void;
 }
@@ -15,8 +15,8 @@ export interface ConnectionBytes {
 export class ByteBudget {
   readonly #maxBytes: number;
   #heldBytes = 0;
-  /** Holdings above 0 bytes with their `giveWay`, in the order in which they became so. */
-  readonly #incompleteTransfers = new Map<ConnectionBytes, () => void>();
+  /** Holdings above 0 bytes with their `dropHeldBytes`, in the order in which they became so. */
+  readonly #holdings = new Map<Holding, () => void>();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -26,17 +26,17 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** Opens an empty holding. `giveWay` must drop the held bytes at once. */
-  open(dropTransfer: () => void): ConnectionBytes {
+  /** Opens an empty holding. `dropHeldBytes` must drop the held bytes at once. */
+  open(dropHeldBytes: () => void): Holding {
     let heldBytes = 0;
-    const holding: ConnectionBytes = {
+    const holding: Holding = {
       set: (bytes) => {
         const more = bytes - heldBytes;
         if (more === 0) return;
         this.#heldBytes += more;
         heldBytes = bytes;
-        if (bytes === 0) this.#incompleteTransfers.delete(holding);
-        else this.#incompleteTransfers.set(holding, dropTransfer);
+        if (bytes === 0) this.#holdings.delete(holding);
+        else this.#holdings.set(holding, dropHeldBytes);
         if (more > 0 && this.#heldBytes > this.#maxBytes) this.#makeRoom();
       },
     };
@@ -44,9 +44,9 @@ export class ByteBudget {
   }
 
   #makeRoom(): void {
-    for (const [oldest, dropTransfer] of this.#incompleteTransfers) {
+    for (const [oldest, dropHeldBytes] of this.#holdings) {
       oldest.set(0);
-      dropTransfer();
+      dropHeldBytes();
       if (this.#heldBytes <= this.#maxBytes) return;
     }
   }

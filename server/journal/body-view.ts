@@ -30,7 +30,7 @@ export function viewOf(
   bytes: number,
 ): BodyView | undefined {
   if (content === undefined || content.length === 0) return undefined;
-  return bodyView({ content: content, bytes, mediaType: headerOf(headers, 'content-type') });
+  return bodyView({ content, bytes, mediaType: headerOf(headers, 'content-type') });
 }
 
 /** Returns the first value of a header; empty if absent. */

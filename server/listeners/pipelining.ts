@@ -32,14 +32,14 @@ export function inOrder(request: IncomingMessage, response: ServerResponse, hand
     return;
   }
   const { socket } = request;
-  const before = waiting.get(socket);
-  if (before === WAITING_MAX) {
+  const waitingCount = waiting.get(socket);
+  if (waitingCount === WAITING_MAX) {
     socket.destroy();
     return;
   }
   // Node resumes reading after each finished request, so a full connection must be paused again.
-  if (before === undefined) socket.on('resume', () => isFull(socket) && socket.pause());
-  waiting.set(socket, (before ?? 0) + 1);
+  if (waitingCount === undefined) socket.on('resume', () => isFull(socket) && socket.pause());
+  waiting.set(socket, (waitingCount ?? 0) + 1);
   if (isFull(socket)) socket.pause();
   response.once('socket', () => {
     const wasFull = isFull(socket);

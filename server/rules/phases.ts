@@ -36,14 +36,14 @@ export function planPhases(
         reason: `phases.${at}.batch_size: the batch sizes of all phases must add up to 100 percent`,
       };
     }
-    const before = phases.at(-1);
+    const previousPhase = phases.at(-1);
     const startMs = start === undefined ? nowMs : timestampMs(start);
-    if (before && startMs <= before.startMs) {
+    if (previousPhase && startMs <= previousPhase.startMs) {
       return { reason: `phases.${at}.start_ts: must be later than in the previous phase` };
     }
     const devices = Math.floor((deviceCount * batchSize) / 100);
-    const devicesUntil = isLast ? deviceCount : (before?.devicesUntil ?? 0) + devices;
-    if (devicesUntil === (before?.devicesUntil ?? 0)) {
+    const devicesUntil = isLast ? deviceCount : (previousPhase?.devicesUntil ?? 0) + devices;
+    if (devicesUntil === (previousPhase?.devicesUntil ?? 0)) {
       return {
         reason: `phases.${at}.batch_size: must cover at least one of ${deviceCount} devices`,
       };
@@ -56,7 +56,7 @@ export function planPhases(
 /** Distributes the devices that were offered the deployment over its phases, in order. */
 export function devicesOfPhases(phases: readonly Phase[], offered: number): number[] {
   return phases.map(({ devicesUntil }, at) => {
-    const before = phases[at - 1]?.devicesUntil ?? 0;
-    return Math.max(0, Math.min(offered, devicesUntil) - before);
+    const devicesBefore = phases[at - 1]?.devicesUntil ?? 0;
+    return Math.max(0, Math.min(offered, devicesUntil) - devicesBefore);
   });
 }

@@ -25,7 +25,7 @@ export interface RestoreOptions {
   /** Leaves users and roles unchanged; for a snapshot of another tenant. */
   readonly keepsUsers?: boolean;
   /** Runs immediately before the restore, in the same iteration of the event loop. */
-  readonly before?: () => void;
+  readonly beforeRestore?: () => void;
 }
 
 interface AfterRestore {
@@ -124,7 +124,11 @@ export class Snapshots {
    */
   async restore(
     { copy, contents, folder }: Snapshot,
-    { keepsUsers = false, before = () => undefined, after }: RestoreOptions & AfterRestore,
+    {
+      keepsUsers = false,
+      beforeRestore: before = () => undefined,
+      after,
+    }: RestoreOptions & AfterRestore,
   ): Promise<void> {
     requireKept(copy);
     if (folder !== this.#files.folder) {
@@ -135,7 +139,7 @@ export class Snapshots {
     const within = (): void => {
       this.#sql.run(`DELETE FROM ${userTokens} WHERE user_id NOT IN (SELECT id FROM users)`);
     };
-    await this.#sql.restore(copy, { keptTables, before, within, after });
+    await this.#sql.restore(copy, { keptTables, beforeRestore: before, within, after });
     this.#files.keepOnly(new Set(namesOf(contents)));
   }
 

@@ -38,16 +38,16 @@ export class UnacceptedKeyTotals {
    */
   updateTotalsAround(deviceId: string, change: () => void): void {
     this.#sql.atomically(() => {
-      const before = this.#countedIn(['AND s.device_id = ?', deviceId]);
+      const countBefore = this.#countedIn(['AND s.device_id = ?', deviceId]);
       change();
-      const after = this.#countedIn(['AND s.device_id = ?', deviceId]);
+      const countAfter = this.#countedIn(['AND s.device_id = ?', deviceId]);
       const formerTotals = this.#totals;
       this.#sql.afterRollback(() => {
         this.#totals = formerTotals;
       });
       this.#totals = {
-        count: formerTotals.count + after.count - before.count,
-        bytes: formerTotals.bytes + after.bytes - before.bytes,
+        count: formerTotals.count + countAfter.count - countBefore.count,
+        bytes: formerTotals.bytes + countAfter.bytes - countBefore.bytes,
       };
     });
   }

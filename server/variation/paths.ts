@@ -49,8 +49,8 @@ export function freeLists(operation: Operation | undefined): readonly MemberPath
 
 /** Returns the places of a shape. Places inside maps with arbitrary names are not included. */
 export function pathsOf(shape: v.GenericSchema): ShapePaths {
-  const before = pathsByShape.get(shape);
-  if (before) return before;
+  const cachedPaths = pathsByShape.get(shape);
+  if (cachedPaths) return cachedPaths;
   const foundPaths: FoundPaths = {
     open: new Set(),
     lists: new Set(),

@@ -26,7 +26,7 @@ export async function loadWorld(
 ): Promise<LoadedWorld> {
   const steps = loadOrderOf(world);
   const { clock } = tenant;
-  const before = clock.state;
+  const formerState = clock.state;
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
   const access = unlimitedAccess(services, tenant, nowMs);
   const loadedObjects = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
@@ -47,9 +47,9 @@ export async function loadWorld(
     if (world.now !== undefined) clock.set(nowMs);
   } catch (error) {
     clock.reset();
-    if (before.mode !== 'base') {
-      clock.set(before.nowMs);
-      clock.scale(before.rate);
+    if (formerState.mode !== 'base') {
+      clock.set(formerState.nowMs);
+      clock.scale(formerState.rate);
     }
     throw error;
   } finally {

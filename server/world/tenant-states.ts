@@ -257,7 +257,7 @@ export class TenantStates {
       for (const id of [...store.connections.connectedIds()])
         sockets.drop(id, 'the tenant was reset');
     };
-    return store.restore(snapshot, { before });
+    return store.restore(snapshot, { beforeRestore: before });
   }
 
   #of(tenant: Tenant): Map<string, StoredSnapshot> {

@@ -69,12 +69,12 @@ function stretchesOf(stages: readonly LoadStage[]): readonly RampPeriod[] {
   let devices = 0;
   return stages.map(({ kind, durationMs, devices: wanted = 0 }) => {
     const fromMs = atMs;
-    const before = devices;
+    const earlierDevices = devices;
     atMs += durationMs;
     if (kind === 'ramp') devices = wanted;
     if (kind === 'drain') devices = 0;
     // After a burst, the number of devices returns to the number before it.
-    const fromDevices = kind === 'burst' ? wanted : before;
+    const fromDevices = kind === 'burst' ? wanted : earlierDevices;
     const toDevices = kind === 'burst' ? wanted : devices;
     return { fromMs, toMs: atMs, fromDevices, toDevices };
   });

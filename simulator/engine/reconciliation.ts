@@ -192,8 +192,8 @@ function kindOf(
   if (deployment === undefined) return 'unknown';
   if (lacksSuccess(deployment, serverStatus)) return 'lost';
   if (deployment.state === 'aborted' && serverStatus === deployment.refusedStatus) return 'doubled';
-  const before = ['pending', ...deployment.reported.slice(0, -1)];
-  return serverStatus === undefined || before.includes(serverStatus) ? 'lost' : 'unknown';
+  const earlierStatuses = ['pending', ...deployment.reported.slice(0, -1)];
+  return serverStatus === undefined || earlierStatuses.includes(serverStatus) ? 'lost' : 'unknown';
 }
 
 /**

@@ -65,9 +65,9 @@ export class RunMetrics implements ExchangeMeter {
    */
   enterStage(name: string): void {
     if (this.#stages.length >= STAGES_MAX) return;
-    const before = this.#entered.get(name) ?? 0;
-    this.#entered.set(name, before + 1);
-    this.#stage = this.#began(before === 0 ? name : `${name} (${before + 1})`);
+    const earlierCount = this.#entered.get(name) ?? 0;
+    this.#entered.set(name, earlierCount + 1);
+    this.#stage = this.#began(earlierCount === 0 ? name : `${name} (${earlierCount + 1})`);
   }
 
   /** Name of the current stage. */

@@ -216,8 +216,8 @@ function stageNames({ stages = [], incidents = [] }: FleetPlan): readonly string
     name === 'backoff-comparison' ? [name, `${name}: return`] : [name],
   );
   const numbered = entered.map((name, at) => {
-    const before = entered.slice(0, at).filter((other) => other === name).length;
-    return before === 0 ? name : `${name} (${before + 1})`;
+    const earlierCount = entered.slice(0, at).filter((other) => other === name).length;
+    return earlierCount === 0 ? name : `${name} (${earlierCount + 1})`;
   });
   return ['run', ...stages.map(stageName), ...numbered];
 }

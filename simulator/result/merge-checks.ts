@@ -79,7 +79,7 @@ type ViolationIntervals = RequirementChecks['violations'];
 
 /**
  * Merges violations into intervals of one second, or of two, four, eight and so on when there would
- * be more than `STRETCHES_MAX` intervals.
+ * be more than `INTERVALS_MAX` intervals.
  */
 export function violationsByInterval(violations: ViolationIntervals): ViolationIntervals {
   for (let widthMs = SECOND_MS; ; widthMs *= 2) {

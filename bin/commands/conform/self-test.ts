@@ -70,7 +70,7 @@ export function configure(command: Command): void {
     'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
     '# 500 alterations of responses at random places',
     'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
-    '# The judge of device clients, against defective clients',
+    '# The client judge, against defective clients',
     'fleetbed conform self-test --clients',
     '# In a clone: the defects whose code changed, and 100 others',
     'fleetbed conform self-test --sample 100 --seed "$(git rev-parse HEAD)"',

@@ -55,8 +55,8 @@ export function configure(command: Command): void {
     )
     .addOption(jsonOption())
     .action(async (a: string, b: string, options: CompareOptions) => {
-      const before = await readResultFile('A', a);
-      const comparison = compareRuns(before, await readResultFile('B', b), {
+      const earlierResult = await readResultFile('A', a);
+      const comparison = compareRuns(earlierResult, await readResultFile('B', b), {
         share: options.noiseShare,
         milliseconds: options.noiseFloor,
       });

@@ -180,7 +180,7 @@ export async function whileServing<Code extends number>(
   return faults === undefined || code !== exitCodes.pass ? code : faultsExitCode(server, output);
 }
 
-/** Loads the judge of device clients, which the first request of a device needs. */
+/** Loads the client judge, which the first request of a device needs. */
 async function loadClientReader() {
   const { clientReader } = await import('../../client-test/client-reader.ts');
   return clientReader;

@@ -131,7 +131,7 @@ export async function trafficOf(
 ): Promise<DeviceTraffic> {
   const { plan, durationMs } = sampleOf(fullPlan);
   const meter = new TrafficMeter(plan.headerPrefix);
-  let before: MeteredTraffic | undefined;
+  let earlierTotals: MeteredTraffic | undefined;
   await runVirtually(
     { plan, startMs, faults: [], restarts: [], isInterleaved: false },
     {
@@ -139,13 +139,13 @@ export async function trafficOf(
       version: packageVersion(),
       wrapListener: meter.before,
       onProgress: ({ stage }: FleetProgress) => {
-        if (stage === COUNTED_STAGE) before ??= meter.totals;
+        if (stage === COUNTED_STAGE) earlierTotals ??= meter.totals;
       },
     },
   );
   const after = meter.totals;
   const perSecond = (name: keyof MeteredTraffic): number =>
-    (after[name] - (before?.[name] ?? 0)) / plan.devices / (durationMs / 1000);
+    (after[name] - (earlierTotals?.[name] ?? 0)) / plan.devices / (durationMs / 1000);
   return {
     requests: perSecond('requests'),
     sentBytes: perSecond('sentBytes'),

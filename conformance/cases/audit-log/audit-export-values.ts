@@ -62,7 +62,7 @@ function areSame(marks: readonly string[], otherMarks: readonly string[]): boole
   return marks.toSorted().join('\0') === otherMarks.toSorted().join('\0');
 }
 
-/** Returns true if `others` has every text of `some` that is not empty, at least as often. */
+/** Returns true if `container` has every mark that is not empty, at least as often. */
 function isWithin(exportMarks: readonly string[], container: readonly string[]): boolean {
   const remainingTexts = [...container];
   return exportMarks.every((text) => {
@@ -228,7 +228,7 @@ function markOf(valueAt: (path: string) => string) {
   return { time, text: [time, valueAt('action'), valueAt('object.id')].join(' ') };
 }
 
-/** Returns the texts of `some` that `others` lacks or has less often. */
+/** Returns the marks that `container` lacks or has less often. */
 function lacking(exportMarks: readonly string[], container: readonly string[]): readonly string[] {
   const remainingTexts = [...container];
   return exportMarks.filter((text) => {

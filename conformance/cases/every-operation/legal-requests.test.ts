@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { containsMarker } from './legal-requests.ts';
 
-describe('holdsText', () => {
+describe('the marker of a valid request', () => {
   it.each([
     ['the text itself', 'a marker here', true],
     ['a member at any depth', { list: [{ value: 'marker' }] }, true],

@@ -119,8 +119,8 @@ const linkDuties: readonly Duty[] = [
     operations: downloadOperations,
     applies: ({ status }) => status === 400 || status === 403,
     violation: ({ request, status }, { client }) => {
-      const before = client.deployments.refusedLinks.get(linkOf(request.url)) ?? 0;
-      if (before !== REFUSED_LINKS_MAX) return undefined;
+      const refusalCount = client.deployments.refusedLinks.get(linkOf(request.url)) ?? 0;
+      if (refusalCount !== REFUSED_LINKS_MAX) return undefined;
       return { part: 'a refused link', expected: 'not be used again', actual: `a third ${status}` };
     },
   },

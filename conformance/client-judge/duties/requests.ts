@@ -84,8 +84,9 @@ const requestDuties: readonly Duty[] = [
     applies: ({ operation, status }) =>
       isDeviceOperation(operation) && operation.authorization !== 'link' && status === 400,
     violation: (exchange, { client }) => {
-      const before = client.retries.malformed.get(exchange.operation.id);
-      const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
+      const earlierRefusal = client.retries.malformed.get(exchange.operation.id);
+      const isRepeat =
+        earlierRefusal?.content === contentOf(exchange) && earlierRefusal.times === REPEATS_MAX;
       if (!isRepeat) return undefined;
       return {
         part: 'a 400',

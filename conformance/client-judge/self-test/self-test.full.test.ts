@@ -3,7 +3,7 @@ import { alteredClients, selfTestOfClients } from './self-test.ts';
 
 const KILLED_MIN = 0.9;
 
-describe('the self-test of the judge of clients', { timeout: 300_000 }, () => {
+describe('the self-test of the client judge', { timeout: 300_000 }, () => {
   it('kills every defective client for its duty alone, and reports no violation of a good one', () => {
     const { falseOnGood, rows } = selfTestOfClients();
     expect(falseOnGood).toEqual([]);

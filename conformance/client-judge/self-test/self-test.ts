@@ -1,5 +1,5 @@
 /**
- * The judge of clients, judged: a good client on which it must not report anything, defective ones
+ * The client judge, judged: a good client on which it must not report anything, defective ones
  * of which it must name exactly the duty that each breaks, and random alterations of the good one.
  */
 import { type Random, seededRandom } from '../../../fixtures/base/random.ts';

@@ -62,7 +62,7 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
         <CaseLink id={id} />
       </div>
       <Findings verdict={verdict} facts={facts} />
-      <h3>RequirementsView</h3>
+      <h3>Requirements</h3>
       <RequirementsView verdict={verdict} facts={facts} />
       {exchanges.length > 0 && <h3>Exchanges</h3>}
       {exchangesDropped > 0 && (

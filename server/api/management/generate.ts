@@ -39,8 +39,8 @@ export function readGenerateForm({
     // Parts after the file are not read, so the refusal asks for the part before the file.
     if (detail.actual !== 'nothing') return refuse.malformed(problemOf(issue), detail);
     const expected = `${detail.expected}, in a part before that of the file`;
-    const before = { ...detail, expected, actual: 'no such part before the file' };
-    return refuse.malformed(`${problemOf(issue)}, before the file`, before);
+    const missingPart = { ...detail, expected, actual: 'no such part before the file' };
+    return refuse.malformed(`${problemOf(issue)}, before the file`, missingPart);
   }
   const { filename = payloadFileName(called), dest_dir: destDir } = parseResult.output.args;
   const form = { ...parseResult.output, fileName: filename, destDir };

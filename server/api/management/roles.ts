@@ -136,8 +136,8 @@ interface RoleChange {
 
 function changeRole(context: UserContext, name: string, change: RoleChange): Refusal | undefined {
   const { store } = context;
-  const before = ownRole(store, name);
-  if ('status' in before) return before;
+  const currentRole = ownRole(store, name);
+  if ('status' in currentRole) return currentRole;
   if (change.name !== undefined && change.name !== name) {
     return refuse.malformed(
       'body: name: must equal the name in the path; a role cannot be renamed',
@@ -154,11 +154,11 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
       },
     );
   }
-  const { description = before.description, grants = before.grants } = change;
+  const { description = currentRole.description, grants = currentRole.grants } = change;
   if (!isJsonWithin(grants, limits.roleMaxBytes)) return tooLarge;
   store.roles.change({ name, description, grants });
   if (!hasActingAdmin(store)) {
-    store.roles.change(before);
+    store.roles.change(currentRole);
     return lastAdmin;
   }
   record(context, `Updated role ${name}`);

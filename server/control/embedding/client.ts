@@ -1,4 +1,4 @@
-/** The verdict of the judge of device clients on one device, for tests. */
+/** The verdict of the client judge on one device, for tests. */
 import type { ResponseOf } from '../../../fixtures/control/operations.ts';
 import type { OpenServer } from '../../server.ts';
 import type { Tenant } from '../../tenants/tenants.ts';

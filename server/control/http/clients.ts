@@ -1,4 +1,4 @@
-/** Handlers that show what a judge of device clients says about the devices of a tenant. */
+/** Handlers that show what a client judge says about the devices of a tenant. */
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { ClientFeed } from '../../client-feed/client-feed.ts';
 import { clientsView, clientView, JUDGING_MAX_MS, unknownClient } from '../sources/clients.ts';

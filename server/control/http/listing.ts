@@ -61,13 +61,13 @@ function* chunksOf(members: object, lists: Lists<unknown>): Generator<string> {
   yield JSON.stringify(members).slice(0, -1);
   let isFirst = Object.keys(members).length === 0;
   for (const [name, items] of Object.entries(lists)) {
-    let before = `${isFirst ? '' : ','}${JSON.stringify(name)}:[`;
+    let separator = `${isFirst ? '' : ','}${JSON.stringify(name)}:[`;
     isFirst = false;
     for (const item of items) {
-      yield before + JSON.stringify(item);
-      before = ',';
+      yield separator + JSON.stringify(item);
+      separator = ',';
     }
-    yield before === ',' ? ']' : `${before}]`;
+    yield separator === ',' ? ']' : `${separator}]`;
   }
   yield '}';
 }

@@ -1,4 +1,4 @@
-/** The verdicts of the judge of device clients on the devices of a tenant, as plain data. */
+/** The verdicts of the client judge on the devices of a tenant, as plain data. */
 import { inTurns } from '../../../fixtures/base/clock.ts';
 import { type DutyState, dutyStates } from '../../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../../fixtures/control/operations.ts';

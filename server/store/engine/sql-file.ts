@@ -212,7 +212,7 @@ export class FileSql extends Transactional implements Sql {
   /** Restores in one synchronous transaction, so that no request sees a partly restored state. */
   async restore(copy: SqlCopy, context: RestoreContext): Promise<void> {
     if (!(copy instanceof FileCopy)) throw new TypeError('a copy of another engine');
-    context.before();
+    context.beforeRestore();
     this.run('ATTACH ? AS snapshot', [copy.location]);
     try {
       this.atomically(() => {

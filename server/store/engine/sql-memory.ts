@@ -224,7 +224,7 @@ class MemorySql extends Transactional implements Sql {
     const isOver = () => this.#isClosed || copy.isDiscarded();
     const from = copy.database;
     const restored = await this.#copyOf({ from, isOver, isWritten: () => false });
-    context.before();
+    context.beforeRestore();
     const keptRows = [...context.keptTables].map((table) => {
       return { table, rows: this.all(`SELECT * FROM ${table}`) };
     });

@@ -29,7 +29,7 @@ export interface SqlCopy {
 export interface RestoreContext {
   /** Tables that keep their rows. */
   readonly keptTables: ReadonlySet<string>;
-  readonly before: () => void;
+  readonly beforeRestore: () => void;
   /** Runs in the transaction that restores the rows. */
   readonly within: () => void;
   readonly after: () => void;

@@ -217,7 +217,7 @@ class StateExport {
     { path, table }: { path: string; table: StateTable },
   ): void {
     const { name, columns } = table;
-    const before = this.#rows;
+    const rowsSoFar = this.#rows;
     // NOT INDEXED keeps the original order of the rows; an index would change it.
     const query = `SELECT ${columns.join(', ')} FROM ${name} NOT INDEXED`;
     this.#out.atomically(() => {
@@ -227,7 +227,7 @@ class StateExport {
           this.#rows += 1;
         }
       } catch (cause) {
-        const savedText = `table ${name}: ${this.#rows - before} rows saved, the others are lost`;
+        const savedText = `table ${name}: ${this.#rows - rowsSoFar} rows saved, the others are lost`;
         this.#lose(path, `${savedText}: ${messageOf(cause)}`);
       }
     });

@@ -110,14 +110,14 @@ export class DeviceFiles {
   /** Creates or replaces a file; its folder must exist. */
   write(path: string, content: Buffer, ownership: FileOwnership = {}): void {
     const [folder, name] = this.#locationOf(path);
-    const before = folder.entries.get(name);
-    if (before !== undefined && isFolder(before)) throw new FileError('Is a directory');
-    const freed = before === undefined ? 0 : sizeOf(before);
-    this.#claim(content.length - freed, before === undefined ? 1 : 0, content.length);
+    const earlierEntry = folder.entries.get(name);
+    if (earlierEntry !== undefined && isFolder(earlierEntry)) throw new FileError('Is a directory');
+    const freed = earlierEntry === undefined ? 0 : sizeOf(earlierEntry);
+    this.#claim(content.length - freed, earlierEntry === undefined ? 1 : 0, content.length);
     const {
-      mode = before?.mode ?? FILE_MODE,
-      uid = before?.uid ?? 0,
-      gid = before?.gid ?? 0,
+      mode = earlierEntry?.mode ?? FILE_MODE,
+      uid = earlierEntry?.uid ?? 0,
+      gid = earlierEntry?.gid ?? 0,
     } = ownership;
     const modifiedMs = this.#clock.now();
     folder.entries.set(name, { content: Buffer.from(content), modifiedMs, mode, uid, gid });

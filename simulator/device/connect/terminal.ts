@@ -101,8 +101,8 @@ export class DeviceShell {
     const { files, workingFolder } = this.#context;
     const path = absolutePath(redirection.path, workingFolder);
     try {
-      const before = redirection.appends && files.exists(path) ? files.read(path) : '';
-      files.write(path, Buffer.concat([Buffer.from(before), output]));
+      const presentText = redirection.appends && files.exists(path) ? files.read(path) : '';
+      files.write(path, Buffer.concat([Buffer.from(presentText), output]));
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       throw new FileError(`sh: can't create ${redirection.path}: ${error.message}`);

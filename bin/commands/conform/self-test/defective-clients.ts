@@ -1,4 +1,4 @@
-/** `fleetbed conform self-test --clients`: the judge of clients meets defective clients. */
+/** `fleetbed conform self-test --clients`: the client judge meets defective clients. */
 import { defectiveClients } from '../../../../conformance/client-judge/self-test/defective-clients.ts';
 import {
   type AlteredClients,

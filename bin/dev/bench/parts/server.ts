@@ -20,7 +20,7 @@ import {
 
 /** Least ratio of polls with the journal to polls without: the journal may cost 15 percent. */
 const JOURNAL_GOAL = 0.85;
-/** Least ratio of polls with the judge of clients to polls without. */
+/** Least ratio of polls with the client judge to polls without. */
 const JUDGE_GOAL = 0.95;
 
 /** Number of short rounds in the time of one, for parts whose cost is small. */
