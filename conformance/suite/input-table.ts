@@ -5,6 +5,7 @@
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { expectEach, observationOf } from '../target/expectations.ts';
+import { membersOf } from '../target/json-members.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { Capability, CoveredStatus, JudgingCase, ObservingCase } from './case.ts';
 
@@ -200,11 +201,17 @@ function withField(
   if (Array.isArray(body)) {
     const entry = changedInner(body.at(-1));
     if (change.position === 'last') return body.with(-1, entry);
-    return body.length === 1 ? [...body, entry] : [entry, ...body.slice(0, -1)];
+    return body.length === 1 ? [renamed(body[0]), entry] : [entry, ...body.slice(0, -1)];
   }
   const { [step]: inner, ...otherMembers } = Object(body);
   const member = changedInner(inner);
   return member === undefined ? otherMembers : { ...otherMembers, [step]: member };
+}
+
+/** Returns the entry under another name, since a server may keep one entry for each name. */
+function renamed(entry: unknown): unknown {
+  const { name, ...otherMembers } = membersOf(entry);
+  return typeof name === 'string' ? { ...otherMembers, name: `${name}-other` } : entry;
 }
 
 /** Splits a field path into steps: `messages[].level` into `messages`, `[]`, `level`. */
