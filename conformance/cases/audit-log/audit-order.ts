@@ -1,37 +1,56 @@
 /** Cases: the order of the whole audit log, without filters. Spec: Audit logs */
-import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
 import type { TestContext } from '../../context/test-context.ts';
-import { defineScenario } from '../../suite/case.ts';
+import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import { describeValue, ExpectationFailure, NotObservable } from '../../target/expectations.ts';
 import { arrangeTwoEntries, type DeploymentWithEntries } from './audit-combinations.ts';
 import { exportedTable } from './audit-export-table.ts';
-import { entries, textAt } from './audit-reading.ts';
+import { type AuditQuery, entries, textAt } from './audit-reading.ts';
 
-type Order = 'asc' | 'desc';
+/** Returns the times of the entries that a query finds, in order, as the list or export has them. */
+type ReadTimes = (context: TestContext, query: AuditQuery) => Promise<readonly string[]>;
 
-/**
- * Asserts that the list or the export begins at its end: sorted by `asc` with an entry no later
- * than the older one of the deployment, sorted by `desc` with one no earlier than the newer one.
- */
-function expectBeginning(
-  firstTime: string | undefined,
-  { createAndAbortEntries }: DeploymentWithEntries,
-  sort: Order,
-  requirement: RequirementId,
-): void {
-  const ownEntry = createAndAbortEntries.at(sort === 'asc' ? -1 : 0) ?? {};
-  const ownTime = textAt(ownEntry, 'time') ?? '';
-  const [firstMs, ownMs] = [Date.parse(firstTime ?? ownTime), Date.parse(ownTime)];
-  if (Number.isNaN(firstMs) || Number.isNaN(ownMs)) throw new NotObservable('entries have no time');
-  const isFirst = sort === 'asc' ? firstMs <= ownMs : firstMs >= ownMs;
-  if (firstTime !== undefined && isFirst) return;
-  const expected = `with sort=${sort} an entry of ${ownTime} or ${sort === 'asc' ? 'before' : 'after'}`;
-  throw new ExpectationFailure(expected, describeValue(firstTime ?? 'no entry'), [requirement]);
+/** Returns the time of the first entry. Other cases check that there are entries with times. */
+async function firstTime(
+  read: ReadTimes,
+  context: TestContext,
+  query: AuditQuery,
+): Promise<string> {
+  const [time = ''] = await read(context, query);
+  if (!isTimestamp(time)) throw new NotObservable('the target shows no entry with a time');
+  return time;
 }
 
-async function exportedTime(context: TestContext, sort: Order): Promise<string | undefined> {
-  const { names, records } = await exportedTable(context, { sort, limit: 1 });
-  return records[0] && (records[0][names.indexOf('time')] ?? '');
+/**
+ * A case: sorted by `asc` the whole log begins with an entry no later than the older one of the
+ * deployment, sorted by `desc` with one no earlier than the newer one.
+ */
+function beginningCase(
+  id: string,
+  title: string,
+  [asc, desc]:
+    | readonly ['audit.sort-asc', 'audit.sort-desc']
+    | readonly ['audit.export-sort-asc', 'audit.export-sort-desc'],
+  read: ReadTimes,
+): JudgingCase<DeploymentWithEntries> {
+  return {
+    id,
+    title,
+    requirements: [asc, desc],
+    run: async ({ deploymentId }, context) => {
+      for (const [sort, requirement] of [
+        ['asc', asc],
+        ['desc', desc],
+      ] as const) {
+        const ownTime = await firstTime(read, context, { sort, object_id: deploymentId });
+        const time = await firstTime(read, context, { sort });
+        const laterMs = timestampMs(time) - timestampMs(ownTime);
+        if (sort === 'asc' ? laterMs <= 0 : laterMs >= 0) continue;
+        const expected = `with sort=${sort} first an entry of ${ownTime} or ${sort === 'asc' ? 'before' : 'after'}`;
+        throw new ExpectationFailure(expected, describeValue(time), [requirement]);
+      }
+    },
+  };
 }
 
 export const auditOrderCases = defineScenario({
@@ -42,31 +61,23 @@ export const auditOrderCases = defineScenario({
   needs: ['user'],
   arrange: arrangeTwoEntries,
   cases: [
-    {
-      id: 'unfiltered-list-begins-at-its-end',
-      title: 'Without a filter, the first page begins with the oldest or newest entry of the log.',
-      requirements: ['audit.sort-asc', 'audit.sort-desc'],
-      run: async (arranged, context) => {
-        for (const sort of ['asc', 'desc'] as const) {
-          const [first] = await entries(context, { sort, per_page: 1 });
-          const firstTime = first && (textAt(first, 'time') ?? '');
-          expectBeginning(firstTime, arranged, sort, `audit.sort-${sort}`);
-        }
+    beginningCase(
+      'unfiltered-list-begins-at-its-end',
+      'Without a filter, the first page begins with the oldest or newest entry of the log.',
+      ['audit.sort-asc', 'audit.sort-desc'],
+      async (context, query) =>
+        (await entries(context, { ...query, per_page: 1 })).map(
+          (entry) => textAt(entry, 'time') ?? '',
+        ),
+    ),
+    beginningCase(
+      'unfiltered-export-begins-at-its-end',
+      'Without a filter, an export with a limit begins with the oldest or newest entry.',
+      ['audit.export-sort-asc', 'audit.export-sort-desc'],
+      async (context, query) => {
+        const { names, records } = await exportedTable(context, { ...query, limit: 1 });
+        return records.map((record) => record[names.indexOf('time')] ?? '');
       },
-    },
-    {
-      id: 'unfiltered-export-begins-at-its-end',
-      title: 'Without a filter, an export with a limit begins with the oldest or newest entry.',
-      requirements: ['audit.export-sort-asc', 'audit.export-sort-desc'],
-      run: async (arranged, context) => {
-        for (const sort of ['asc', 'desc'] as const)
-          expectBeginning(
-            await exportedTime(context, sort),
-            arranged,
-            sort,
-            `audit.export-sort-${sort}`,
-          );
-      },
-    },
+    ),
   ],
 });

@@ -224,31 +224,13 @@ export const monitorFieldDefects: readonly Defect[] = [
   ...alertFields.map((field) => unchecked(field, alerts, 'alerts.malformed-is-400')),
   ...entryFields.map((field) => unchecked(field, configurations, 'monitor.malformed-is-400')),
   {
-    id: 'alert-after-another-is-not-checked',
-    title: 'Of several alerts in one request, only the first is checked.',
-    violates: ['alerts.malformed-is-400', ...alertFields.map(({ violates }) => violates)],
-    operations: alerts,
-    alter: statusBecomes(400, 204, hasSeveral),
-  },
-  {
     id: 'empty-monitor-configuration-is-refused',
     title: 'An empty array of monitor configurations is answered with 400.',
     violates: ['monitor.empty'],
     operations: configurations,
     alter: statusBecomes(204, 400, (request) => listOf(request).length === 0),
   },
-  {
-    id: 'monitor-entry-after-another-is-not-checked',
-    title: 'Of several monitor configurations in one request, only the first is checked.',
-    violates: ['monitor.malformed-is-400', ...entryFields.map(({ violates }) => violates)],
-    operations: configurations,
-    alter: statusBecomes(400, 204, hasSeveral),
-  },
 ];
-
-function hasSeveral(request: ProxiedRequest): boolean {
-  return listOf(request).length > 1;
-}
 
 /** A defect that accepts a malformed field also accepts a malformed body. */
 function unchecked(
