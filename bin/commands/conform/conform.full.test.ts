@@ -68,7 +68,7 @@ describe('the subcommands of fleetbed conform', () => {
   it.each([
     [['conform', 'rerun', 'report.json', '--dry-run'], "unknown option '--dry-run'"],
     [['conform', 'cleanup'], "missing required argument 'ledger'"],
-    [['conform', 'compare', 'a'], "missing required argument 'b'"],
+    [['conform', 'compare', 'a'], "missing required argument 'later'"],
     [['conform', '--disruptive', '--read-only'], "cannot be used with option '--disruptive'"],
     [['conform', '--jobs', '0'], 'from 1 to 32'],
     [['conform', '--rate', '0/s'], 'above zero'],
