@@ -139,7 +139,12 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       3,
       /RESULTS: the results have different seeds/,
     ],
-    ['a comparison with one file', () => ['compare', good()], 2, /missing required argument 'later'/],
+    [
+      'a comparison with one file',
+      () => ['compare', good()],
+      2,
+      /missing required argument 'later'/,
+    ],
     [
       'a second file that is none',
       () => ['compare', good(), 'nowhere.json'],
