@@ -129,15 +129,12 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const attempt = async () => {
       if (isPreflighted) await preflight(target, signal, limitMs !== undefined);
       else await reachTarget(client, baseUrl);
-      const targetControl = await openTargetControl(
-        { target, client: client, mask, baseUrl },
-        options,
-      );
+      const targetControl = await openTargetControl({ target, client, mask, baseUrl }, options);
       if (isPreflighted) requireUsable(targetControl.admin, baseUrl);
       return targetControl;
     };
     const control = await whenStarted(attempt, { limitMs, clock, signal, onWait });
-    const rights = await rightsOf(control, { client: client, cases }, options);
+    const rights = await rightsOf(control, { client, cases }, options);
     if (options.ledgerFile !== undefined)
       ledger = CleanupLedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };

@@ -140,20 +140,20 @@ async function configurable(program: Command): Promise<Command[]> {
 function namedCommand(commands: readonly Command[], args: readonly string[]) {
   const first = args.findIndex((word) => word.startsWith('-'));
   const names = first < 0 ? args : args.slice(0, first);
-  const namedCommands = commands
+  const longestMatch = commands
     .map((command) => ({ command, name: commandPath(command) }))
     .filter(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
     .toSorted((one, other) => other.name.length - one.name.length)
     .at(0);
-  const [after] = namedCommands ? names.slice(namedCommands.name.split(' ').length) : [];
-  const takesIt = namedCommands?.command.registeredArguments.length !== 0;
+  const [after] = longestMatch ? names.slice(longestMatch.name.split(' ').length) : [];
+  const takesIt = longestMatch?.command.registeredArguments.length !== 0;
   if (
-    namedCommands &&
-    (after === undefined || (takesIt && !subcommandHint(namedCommands.command, after)))
+    longestMatch &&
+    (after === undefined || (takesIt && !subcommandHint(longestMatch.command, after)))
   ) {
     return {
-      command: namedCommands.command,
-      line: args.slice(namedCommands.name.split(' ').length),
+      command: longestMatch.command,
+      line: args.slice(longestMatch.name.split(' ').length),
     };
   }
   const commandName = names.join(' ');

@@ -37,11 +37,11 @@ async function controlOn(responses: Responses) {
   const control = new HttpControl({ url: baseUrl, token: 'control-token' }, client);
   const newTenant = (): Promise<ControlledTenant> =>
     control.newTenant({
-      client: client,
+      client,
       name: 'one',
       maskSecret: (secret) => secrets.push(secret),
     });
-  return { requests, control, newTenant, secrets, client: client };
+  return { requests, control, newTenant, secrets, client };
 }
 
 describe('a tenant that a case creates', () => {
@@ -143,7 +143,7 @@ describe('a user without permissions', () => {
       'GET /outbox': [200, { messages }],
     });
     const { control } = await newTenant();
-    const order = { client: client, name: 'weak', maskSecret: () => undefined };
+    const order = { client, name: 'weak', maskSecret: () => undefined };
     expect(await control.powerlessUser(order)).toBe('user-token');
     expect(requests.at(-2)).toContain('"secret_hash":"from the mail"');
   });
@@ -151,7 +151,7 @@ describe('a user without permissions', () => {
   it('cannot be created when the target does not show its outbox', async () => {
     const { newTenant, client } = await controlOn(invited);
     const { control } = await newTenant();
-    const order = { client: client, name: 'weak', maskSecret: () => undefined };
+    const order = { client, name: 'weak', maskSecret: () => undefined };
     await expect(control.powerlessUser(order)).rejects.toThrow(
       'show the outbox: it answered with 404',
     );

@@ -108,7 +108,7 @@ export class HttpControl implements Control {
       tenantToken: tenant.tenantToken,
       admin: new ManagementAdmin(client, { token: adminToken }),
       control: new HttpControl(this.#address, this.#clientOfRun, {
-        tenant: { client: client, id: tenant.id, adminToken },
+        tenant: { client, id: tenant.id, adminToken },
       }),
       remove: async () => void (await this.#remove(tenant.id)),
     };

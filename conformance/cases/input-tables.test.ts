@@ -251,26 +251,6 @@ describe('an input of a table', () => {
     ]);
   });
 
-  it.each([
-    [[{ a: 1 }], ['[{"a":null}]', '[{"a":1},{"a":7}]']],
-    [
-      [{ name: 'b', a: 1 }],
-      ['[{"name":"b","a":null}]', '[{"a":1,"name":"b-other"},{"name":"b","a":7}]'],
-    ],
-    [
-      [{ a: 1 }, { a: 2 }],
-      ['[{"a":1},{"a":null}]', '[{"a":7},{"a":1}]'],
-    ],
-  ])('move every second refused entry of %j to another position', (body, expected) => {
-    const row = {
-      title: '',
-      requirement: 'log.fields-are-required',
-      field: '[].a',
-      refused: { null: null, number: 7 },
-    } as const;
-    expect(inputsOf(row, body).map(({ raw }) => raw)).toEqual(expected);
-  });
-
   it('can be a missing body or a body that is not JSON', () => {
     const row = {
       title: '',

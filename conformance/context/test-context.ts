@@ -120,7 +120,7 @@ export class TestContext {
     };
     const resource = { kind: 'tenant', name } as const;
     const announcement = await this.created.announce(resource, () => removal());
-    const tenant = await this.control.newTenant({ client: client, maskSecret, name });
+    const tenant = await this.control.newTenant({ client, maskSecret, name });
     announcement.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
     // Everything created in the tenant is removed with it.

@@ -34,7 +34,7 @@ describe('the coverage of the requirements', () => {
   });
 
   it('leaves no requirement unaccounted', () => {
-    expect(coverage.unaccountedState).toEqual([]);
+    expect(coverage.unaccounted).toEqual([]);
   });
 
   it('counts every requirement once by heading, by level and by plan', () => {
@@ -72,7 +72,7 @@ describe('the coverage of the requirements', () => {
     ],
   ])('reports a requirement %s as unaccounted', (_, changes, cases, reason) => {
     expect(state(changes, cases)).toEqual(['unaccounted', reason]);
-    expect(coverageOf(cases, [{ ...record, ...changes }]).unaccountedState).toEqual([record.id]);
+    expect(coverageOf(cases, [{ ...record, ...changes }]).unaccounted).toEqual([record.id]);
   });
 
   it.each<[Partial<Requirement>, readonly CaseListing[], string]>([

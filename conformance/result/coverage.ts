@@ -55,7 +55,7 @@ export interface Coverage {
   readonly byLevel: Readonly<Record<string, CoverageCounts>>;
   readonly byPlan: Readonly<Record<string, CoverageCounts>>;
   /** IDs of the requirements whose state is `unaccounted`; a complete suite has none. */
-  readonly unaccountedState: readonly string[];
+  readonly unaccounted: readonly string[];
 }
 
 /** Returns the coverage of requirements, by default those of the contract, by these cases. */
@@ -71,7 +71,7 @@ export function coverageOf(
     byHeading: countsBy(rows, ({ heading }) => heading),
     byLevel: countsBy(rows, ({ level }) => level),
     byPlan: countsBy(rows, ({ plan }) => plan),
-    unaccountedState: rows.filter(({ state }) => state === 'unaccounted').map(({ id }) => id),
+    unaccounted: rows.filter(({ state }) => state === 'unaccounted').map(({ id }) => id),
   };
 }
 
@@ -100,15 +100,15 @@ function stateOf(
   covering: readonly CaseListing[],
 ): Pick<CoverageRow, 'state' | 'reason'> {
   if (excluded !== undefined) {
-    if (covering.length > 0) return unaccounted('it is excluded, but cases test it');
+    if (covering.length > 0) return unaccountedState('it is excluded, but cases test it');
     return { state: actor === 'client' ? 'client' : 'excluded', reason: excluded };
   }
   if (actor === 'client')
-    return unaccounted('it applies to clients, but has no reason for its exclusion');
+    return unaccountedState('it applies to clients, but has no reason for its exclusion');
   if (covering.length === 0 && !isEverywhere(id))
-    return unaccounted('no case tests it, and it has no reason for its exclusion');
+    return unaccountedState('no case tests it, and it has no reason for its exclusion');
   if (openPoint !== undefined && !openPoints.some(({ id }) => id === openPoint)) {
-    return unaccounted(`there is no open point ${openPoint}`);
+    return unaccountedState(`there is no open point ${openPoint}`);
   }
   return { state: level === 'may' ? 'observed' : 'tested' };
 }
@@ -117,7 +117,7 @@ function isEverywhere(id: string): boolean {
   return generalRequirements.some((each) => each === id);
 }
 
-function unaccounted(reason: string): Pick<CoverageRow, 'state' | 'reason'> {
+function unaccountedState(reason: string): Pick<CoverageRow, 'state' | 'reason'> {
   return { state: 'unaccounted', reason };
 }
 

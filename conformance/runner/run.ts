@@ -287,7 +287,7 @@ export class SuiteRun {
     const client = target.newClient({ signal, noRateWait, onExchange });
     const random = this.#options.random.stream(stream);
     return new TestContext({
-      client: client,
+      client,
       admin: this.#adminOn(client),
       control,
       tenantToken,

@@ -5,7 +5,6 @@
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { expectEach, observationOf } from '../target/expectations.ts';
-import { membersOf } from '../target/json-members.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { Capability, CoveredStatus, JudgingCase, ObservingCase } from './case.ts';
 
@@ -90,22 +89,15 @@ export function namedValues(...kinds: readonly FieldKind[]): Readonly<Record<str
   return Object.fromEntries(kinds.map((kind) => [kind, fieldValues[kind]]));
 }
 
-/**
- * Returns the inputs of a row, each derived from a valid body. Of the refused ones every second has
- * its entry at another position of the array, since a server may check only the first or the last.
- */
+/** Returns the inputs of a row, each derived from a valid body. */
 export function inputsOf(row: InputRow, body: unknown): readonly InputBody[] {
   const { field } = row;
-  return Object.entries(valuesOf(row, body)).map(([kind, value], index) => {
-    const position = 'refused' in row && index % 2 === 1 ? 'moved' : 'last';
-    const changedBody = () => JSON.stringify(withField(body, stepsOf(field), { value, position }));
-    return {
-      name: `${field} ${kind}`.trim(),
-      field,
-      value,
-      raw: field === '' ? (value as string) : changedBody(),
-    };
-  });
+  return Object.entries(valuesOf(row, body)).map(([kind, value]) => ({
+    name: `${field} ${kind}`.trim(),
+    field,
+    value,
+    raw: field === '' ? (value as string) : JSON.stringify(withField(body, stepsOf(field), value)),
+  }));
 }
 
 /** Returns the name of the response that a row expects. */
@@ -184,34 +176,18 @@ function bodyText(kind: InputKind, body: unknown): string | undefined {
   return kind === 'missing' ? undefined : JSON.stringify(fieldValues[kind]);
 }
 
-/** A value, and the position of the entry with it: `moved` is second of two, or first of several. */
-interface FieldChange {
-  readonly value: unknown;
-  readonly position: 'last' | 'moved';
-}
-
 /** Returns the body with the value at the path replaced; a step into an array is its last entry. */
 function withField(
   body: unknown,
   [step = '', ...rest]: readonly string[],
-  change: FieldChange,
+  value: unknown,
 ): unknown {
   const changedInner = (inner: unknown) =>
-    rest.length > 0 ? withField(inner, rest, change) : change.value;
-  if (Array.isArray(body)) {
-    const entry = changedInner(body.at(-1));
-    if (change.position === 'last') return body.with(-1, entry);
-    return body.length === 1 ? [renamed(body[0]), entry] : [entry, ...body.slice(0, -1)];
-  }
+    rest.length > 0 ? withField(inner, rest, value) : value;
+  if (Array.isArray(body)) return body.with(-1, changedInner(body.at(-1)));
   const { [step]: inner, ...otherMembers } = Object(body);
   const member = changedInner(inner);
   return member === undefined ? otherMembers : { ...otherMembers, [step]: member };
-}
-
-/** Returns the entry under another name, since a server may keep one entry for each name. */
-function renamed(entry: unknown): unknown {
-  const { name, ...otherMembers } = membersOf(entry);
-  return typeof name === 'string' ? { ...otherMembers, name: `${name}-other` } : entry;
 }
 
 /** Splits a field path into steps: `messages[].level` into `messages`, `[]`, `level`. */

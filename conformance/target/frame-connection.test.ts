@@ -41,10 +41,10 @@ describe('a connection of WebSocket frames', () => {
   it('receives a frame that arrives together with the handshake', async () => {
     const connection = await connectionTo((socket) => socket.send('at once'));
     expect(
-      await connection.until(({ receivedText: received }) => received.length > 0, WAIT_MAX_MS),
+      await connection.until(({ receivedFrames: received }) => received.length > 0, WAIT_MAX_MS),
     ).toBe(true);
-    expect(connection.receivedText[0]?.payload.toString()).toBe('at once');
-    expect(connection.receivedText[0]?.masked).toBe(false);
+    expect(connection.receivedFrames[0]?.payload.toString()).toBe('at once');
+    expect(connection.receivedFrames[0]?.masked).toBe(false);
   });
 
   it.each([0, 1, 125, 126, 65_535, 65_536])(
@@ -55,8 +55,8 @@ describe('a connection of WebSocket frames', () => {
       );
       const payload = Buffer.alloc(length, 'frames');
       connection.send({ opcode: 2, payload });
-      await connection.until(({ receivedText: received }) => received.length > 0, WAIT_MAX_MS);
-      expect(connection.receivedText[0]?.payload.equals(payload)).toBe(true);
+      await connection.until(({ receivedFrames: received }) => received.length > 0, WAIT_MAX_MS);
+      expect(connection.receivedFrames[0]?.payload.equals(payload)).toBe(true);
     },
   );
 
@@ -72,7 +72,7 @@ describe('a connection of WebSocket frames', () => {
     // The awaited frame never arrives, so only the end of the connection ends the wait.
     expect(await connection.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
     expect(connection.ended).toBe(true);
-    expect(connection.receivedText).toHaveLength(kept);
+    expect(connection.receivedFrames).toHaveLength(kept);
   });
 
   it('sends fragments and control frames in the given order', async () => {
@@ -84,9 +84,9 @@ describe('a connection of WebSocket frames', () => {
       { opcode: 9, payload: Buffer.from('ping') },
       { opcode: 0, payload: Buffer.from('b') },
     );
-    await connection.until(({ receivedText: received }) => received.length > 1, WAIT_MAX_MS);
+    await connection.until(({ receivedFrames: received }) => received.length > 1, WAIT_MAX_MS);
     expect(
-      connection.receivedText.map(({ opcode, payload }) => [opcode, payload.toString()]),
+      connection.receivedFrames.map(({ opcode, payload }) => [opcode, payload.toString()]),
     ).toEqual([
       [10, 'ping'],
       [1, 'ab'],

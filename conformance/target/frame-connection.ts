@@ -21,7 +21,7 @@ export interface FrameToSend extends Partial<Frame> {
 /** An open connection on which frames are written by hand. Its owner destroys the socket. */
 export class FrameConnection {
   /** The frames received so far, the oldest first. */
-  readonly receivedText: Frame[] = [];
+  readonly receivedFrames: Frame[] = [];
   ended = false;
   #keptBytes = 0;
   readonly #socket: Duplex;
@@ -72,14 +72,14 @@ export class FrameConnection {
 
   /** The first close frame received. */
   get close(): Frame | undefined {
-    return this.receivedText.find(({ opcode }) => opcode === opcodes.close);
+    return this.receivedFrames.find(({ opcode }) => opcode === opcodes.close);
   }
 
   #keeps(item: ReceivedFrame | Buffer): boolean {
-    if (!('frame' in item) || this.receivedText.length === FRAMES_MAX) return false;
+    if (!('frame' in item) || this.receivedFrames.length === FRAMES_MAX) return false;
     this.#keptBytes += item.frame.payload.length;
     if (this.#keptBytes > PAYLOADS_MAX_BYTES) return false;
-    this.receivedText.push(item.frame);
+    this.receivedFrames.push(item.frame);
     return true;
   }
 

@@ -23,7 +23,7 @@ export function contextOn(
   const random = seededRandom('a stage');
   const keyring = new Keyring();
   return new TestContext({
-    client: client,
+    client,
     admin: new ManagementAdmin(client, { token: 'user-token' }),
     control: undefined,
     operations: operationsWith(new Set(capabilityNames)),

@@ -20,7 +20,7 @@ describe('fleetbed conform --coverage', () => {
   it('prints the whole coverage as JSON with --coverage=json', async () => {
     const { code, stdout } = await coverage('--coverage=json');
     expect(code).toBe(0);
-    const { rows, unaccountedState: unaccounted } = JSON.parse(stdout) as Coverage;
+    const { rows, unaccounted } = JSON.parse(stdout) as Coverage;
     expect(unaccounted).toEqual([]);
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });

@@ -27,7 +27,7 @@ export function printCoverage(format: string | true): ExitCode {
   }
   const coverage = coverageOf(listCases());
   process.stdout.write(render(coverage));
-  const { unaccountedState: unaccounted } = coverage;
+  const { unaccounted } = coverage;
   if (unaccounted.length === 0) return exitCodes.pass;
   process.stderr.write(`unaccounted: ${unaccounted.join(', ')}\n`);
   return exitCodes.failed;

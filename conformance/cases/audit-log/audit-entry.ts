@@ -303,7 +303,7 @@ const onDevice = defineScenario({
 /** Creates a user with a new role, and returns the resulting entries on objects of the type. */
 async function ofAccess(context: TestContext, type: string): Promise<EntriesWithFacts> {
   const { client, maskSecret } = context;
-  await context.control.powerlessUser({ client: client, name: context.newName(), maskSecret });
+  await context.control.powerlessUser({ client, name: context.newName(), maskSecret });
   const objectEntries = await entries(context, { object_type: type });
   if (objectEntries.length === 0)
     throw new StartStateNotReached(`an entry on a ${type}`, 'there is none');

@@ -168,7 +168,7 @@ async function connectionOf(
 /** Returns true when a ping is answered, so that everything sent before it has been processed. */
 async function isAlive(connection: FrameConnection, data: string): Promise<boolean> {
   const isBack = (): boolean =>
-    connection.receivedText.some(
+    connection.receivedFrames.some(
       (each) => each.opcode === pong && each.payload.toString() === data,
     );
   connection.send({ opcode: ping, payload: Buffer.from(data) });
@@ -176,7 +176,7 @@ async function isAlive(connection: FrameConnection, data: string): Promise<boole
   return isBack();
 }
 
-function received({ receivedText: frames, ended }: FrameConnection): string {
+function receivedText({ receivedFrames: frames, ended }: FrameConnection): string {
   const frameTexts = frames.map(
     ({ opcode, payload: data }) => `opcode ${opcode} of ${data.length} bytes`,
   );
@@ -202,7 +202,7 @@ function forbiddenFrameCase({
           (each) => each.ended || each.close !== undefined,
           FRAME_WAIT_MAX_MS,
         );
-        expectThat(isOver || connection.ended, `the end after ${name}`, received(connection));
+        expectThat(isOver || connection.ended, `the end after ${name}`, receivedText(connection));
         const code = connection.close && closeCodeOf(connection.close);
         if (code === undefined || codes.includes(code)) continue;
         throw new ExpectationFailure(
@@ -235,7 +235,7 @@ const validFrameCases = defineScenario({
         expectThat(
           await isAlive(connection, '60'),
           'a pong with the data "60"',
-          received(connection),
+          receivedText(connection),
         );
       },
     },
@@ -247,7 +247,7 @@ const validFrameCases = defineScenario({
         const connection = await connectionOf(context, device);
         for (const data of ['', 'x'.repeat(125)]) {
           const isBack = await isAlive(connection, data);
-          expectThat(isBack, `a pong of ${data.length} bytes`, received(connection));
+          expectThat(isBack, `a pong of ${data.length} bytes`, receivedText(connection));
         }
       },
     },
@@ -258,7 +258,11 @@ const validFrameCases = defineScenario({
       run: async (device, context) => {
         const connection = await connectionOf(context, device);
         connection.send({ opcode: pong, payload: Buffer.from('unsolicited') });
-        expectThat(await isAlive(connection, 'after'), 'an open connection', received(connection));
+        expectThat(
+          await isAlive(connection, 'after'),
+          'an open connection',
+          receivedText(connection),
+        );
       },
     },
     {
@@ -269,10 +273,10 @@ const validFrameCases = defineScenario({
         const connection = await connectionOf(context, device);
         connection.send({ opcode: ping });
         await connection.until(
-          ({ receivedText: [first] }) => first !== undefined,
+          ({ receivedFrames: [first] }) => first !== undefined,
           FRAME_WAIT_MAX_MS,
         );
-        const masked = connection.receivedText.filter((frame) => frame.masked);
+        const masked = connection.receivedFrames.filter((frame) => frame.masked);
         expectEqual('masked frames', masked.length, 0);
       },
     },
@@ -289,9 +293,13 @@ const validFrameCases = defineScenario({
           { opcode: continuation, fin: false, payload: payload.subarray(9, 12) },
           { opcode: continuation, payload: payload.subarray(12) },
         );
-        expectThat(await isAlive(connection, 'after'), 'an open connection', received(connection));
-        const pongs = connection.receivedText.filter(({ opcode }) => opcode === pong);
-        expectThat(pongs.length === 2, 'a pong between fragments', received(connection));
+        expectThat(
+          await isAlive(connection, 'after'),
+          'an open connection',
+          receivedText(connection),
+        );
+        const pongs = connection.receivedFrames.filter(({ opcode }) => opcode === pong);
+        expectThat(pongs.length === 2, 'a pong between fragments', receivedText(connection));
       },
     },
     {
@@ -303,7 +311,9 @@ const validFrameCases = defineScenario({
           const connection = await connectionOf(context, device);
           connection.send(...close(codeOf(code, Buffer.from('bye'))));
           await connection.until(hasCloseFrame, FRAME_WAIT_MAX_MS);
-          const actual = connection.close ? closeCodeOf(connection.close) : received(connection);
+          const actual = connection.close
+            ? closeCodeOf(connection.close)
+            : receivedText(connection);
           expectEqual('close code', actual, code);
         }
       },
@@ -316,7 +326,7 @@ const validFrameCases = defineScenario({
         const connection = await connectionOf(context, device);
         connection.send({ opcode: opcodes.close });
         const isAnswered = await connection.until(hasCloseFrame, FRAME_WAIT_MAX_MS);
-        expectThat(isAnswered, 'a close frame', received(connection));
+        expectThat(isAnswered, 'a close frame', receivedText(connection));
       },
     },
     {
@@ -327,7 +337,7 @@ const validFrameCases = defineScenario({
         const connection = await connectionOf(context, device);
         connection.send(...close(codeOf(1000)));
         await connection.until(({ ended }) => ended, FRAME_WAIT_MAX_MS);
-        expectThat(connection.ended, 'the end of the connection', received(connection));
+        expectThat(connection.ended, 'the end of the connection', receivedText(connection));
       },
     },
     {

@@ -43,14 +43,10 @@ function invalidLists({
       validElement(`${refusedMarker}-${at}-${index}`),
     );
   return Object.entries(invalidElements).flatMap(([label, [requirement, element]]) =>
-    Object.entries(positions).map(([position, [earlierEffect, laterEffect]]) => ({
+    Object.entries(positions).map(([position, [countBefore, countAfter]]) => ({
       what: `an element with ${label}, ${position} among good ones`,
       requirement,
-      body: body([
-        ...elements(earlierEffect, 'before'),
-        element,
-        ...elements(laterEffect, 'after'),
-      ]),
+      body: body([...elements(countBefore, 'before'), element, ...elements(countAfter, 'after')]),
     })),
   );
 }

@@ -1,4 +1,5 @@
 /** Cases: the request ID of the caller in the refusals of every operation. Spec: Error */
+import { parsedJson } from '../../../fixtures/base/json.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { deviceCalls, type OperationCalls, tokenCalls } from '../../context/every-call.ts';
 import { acceptedDevice } from '../../context/start-states.ts';
@@ -40,16 +41,9 @@ async function expectOwnIds(context: TestContext, calls: OperationCalls, headers
       new ApiCaller(context.client, { ...headers, [name]: requestId }),
     );
     if (status < 400) continue;
-    expectEqualIfThere(`request_id of ${id}`, membersOf(parseJson(text)).request_id, requestId);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
     // Another requirement covers an Error body that is not JSON.
-    return undefined;
+    const { request_id: returnedId } = membersOf(parsedJson(text));
+    expectEqualIfThere(`request_id of ${id}`, returnedId, requestId);
   }
 }
 
