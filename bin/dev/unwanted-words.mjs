@@ -279,7 +279,6 @@ export const unwanted = [
     pattern:
       /\b(deployment-over|endedDeployment|findIdenticalActive|hasActive|active(StatusesSql|Of)|(status|update)Ended)\b|\bdeployment (that )?(has|have) (not )?ended\b|(?<=deviceDeployments)\.open\(/g,
     instead: 'finished, unfinished, open (glossary in bin/help.md); final only of a status',
-    legal: ['conformance/', 'bin/client-test/', 'fixtures/'],
   },
   {
     pattern:

@@ -36,7 +36,7 @@ export function deployStep(device: number): ModelStep {
   };
 }
 
-/** A user aborts a deployment that has not ended. */
+/** A user aborts a deployment that is not finished. */
 export function abortStep(number: number): ModelStep {
   return {
     title: `a user aborts deployment ${number + 1}`,
