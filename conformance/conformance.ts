@@ -209,8 +209,8 @@ async function runCases(
   const leftBehind = await run.close();
   if (run.isAutoAccepting) throw new AutoAcceptingTargetError(baseUrl);
   const { requirementsOnAllOperations } = run;
-  const { lack } = run;
-  const judgement = judgementOf(played, requirementsOnAllOperations, { ...options, lack });
+  const { missingRight } = run;
+  const judgement = judgementOf(played, requirementsOnAllOperations, { ...options, missingRight });
   const capabilities = findings.map(({ row }) => row);
   return {
     schema: conformanceSchema,
@@ -223,7 +223,7 @@ async function runCases(
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...judgement,
-    requirementsOnAllOperations: requirementsOnAllOperations,
+    requirementsOnAllOperations,
     readBacks: run.readBacks,
     headline: headlineOf({ ...judgement, capabilities }),
     capabilities,
@@ -238,7 +238,7 @@ async function runCases(
 function judgementOf(
   played: readonly CaseVerdict[],
   requirementsOnAllOperations: readonly GeneralJudgements[],
-  options: ConformanceOptions & { readonly lack: string | undefined },
+  options: ConformanceOptions & { readonly missingRight: string | undefined },
 ) {
   const waived = waive(played, options);
   const verdicts = options.failOn === 'must' ? tolerateShoulds(waived.verdicts) : waived.verdicts;
@@ -254,13 +254,13 @@ function judgementOf(
       text: `${id} (MUST) was not tested: ${reason}`,
     })),
   ];
-  const { lack } = options;
+  const { missingRight } = options;
   const worst = outcomeOf(verdicts, problems);
   // Even if every case that ran has passed.
-  const outcome = worst === 'pass' && lack !== undefined ? 'inconclusive' : worst;
+  const outcome = worst === 'pass' && missingRight !== undefined ? 'inconclusive' : worst;
   const totals = countVerdicts(played);
   const waivedCases = verdicts.filter(({ waiver }) => waiver !== undefined).length;
-  const authorizationLack = lack === undefined ? {} : { unauthorized: lack };
+  const unauthorized = missingRight === undefined ? {} : { unauthorized: missingRight };
   return {
     ...waived,
     verdicts,
@@ -269,7 +269,7 @@ function judgementOf(
     waived: waivedCases,
     musts,
     problems,
-    ...authorizationLack,
+    ...unauthorized,
   };
 }
 

@@ -22,7 +22,7 @@ const clientDuties = duties.map(({ id, level, sentence, source, remedy, scene })
   return { duty: id, level, sentence, source, remedy, next };
 });
 
-/** Returns a judge of the clients of one tenant. */
+/** Returns the client judge of one tenant. */
 export function clientReader(): ClientReader {
   const judge = new ClientJudge();
   return {
@@ -31,7 +31,7 @@ export function clientReader(): ClientReader {
     repeats: (client, times) => judge.repeats(client, times),
     rename: (former, client) => judge.rename(former, client),
     forget: (client) => judge.forget(client),
-    clients: function* () {
+    *clients() {
       for (const name of judge.clients) {
         const { exchanges = 0, dropped = 0 } = judge.exchangeCounts(name) ?? {};
         yield { client: name, exchanges, dropped, states: judge.states(name) };

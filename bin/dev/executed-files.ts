@@ -20,7 +20,7 @@ const buildRoot = new URL('../../', import.meta.url);
 
 /** The files reached so far. The conditions of the inspector's breakpoints add to this set. */
 const reachedFiles = new Set<string>();
-Object.assign(globalThis, { reachedFiles: reachedFiles });
+Object.assign(globalThis, { reachedFiles });
 
 const server = await startServer({
   port: 0,

@@ -67,7 +67,7 @@ describe('a server that hooks control', () => {
   it('is judged without a call to its management API', {
     timeout: SUITE_MAX_MS,
   }, async () => {
-    const result = await judge(['deployment-status/success', 'deployment-log/'], { hooks: hooks });
+    const result = await judge(['deployment-status/success', 'deployment-log/'], { hooks });
     expect(troubles(result)).toEqual([]);
     expect(result.totals.pass).toBeGreaterThan(5);
     expect(skippedFor(result)).toEqual([]);
@@ -77,7 +77,7 @@ describe('a server that hooks control', () => {
   it('has cases skipped by the name of the step that the hook cannot do', {
     timeout: SUITE_MAX_MS,
   }, async () => {
-    const result = await judge(['configuration/', 'time/token-lasts'], { hooks: hooks });
+    const result = await judge(['configuration/', 'time/token-lasts'], { hooks });
     expect(troubles(result)).toEqual([]);
     expect(skippedFor(result)).toEqual(['user/advance-clock', 'user/configure']);
     expect(result.musts.undecidedMusts.map(({ id }) => id)).toContain(

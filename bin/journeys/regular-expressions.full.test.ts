@@ -127,7 +127,7 @@ it('no regular expression exceeds its time limit on its worst inputs', {
   const making = read.filter(({ isMaking }) => isMaking).map(({ path }) => path);
   expect(making.toSorted()).toEqual(Object.keys(madeAtRunTime).toSorted());
   const made = Object.entries(madeAtRunTime).flatMap(([location, expressions]) =>
-    expressions.map((expression) => ({ location: location, expression })),
+    expressions.map((expression) => ({ location, expression })),
   );
   const all = [...read.flatMap(({ literals }) => literals), ...made];
   const different = new Map(all.map((found) => [String(found.expression), found]));

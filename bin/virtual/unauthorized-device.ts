@@ -155,7 +155,7 @@ export class UnauthorizedDevice {
   async #expectRefused(cause: string): Promise<void> {
     const { token } = this.#session;
     if (token === undefined) return;
-    this.#ended = { token, cause: cause };
+    this.#ended = { token, cause };
     await this.#expectRefusedToken(this.#ended);
     this.#session.token = undefined;
   }

@@ -82,7 +82,7 @@ describe('the probes of the rights of a user', () => {
 describe('an exchange of a run', () => {
   it('shows the lack of a right by status 403, with the name of the right', () => {
     const rights = new Rights({ token: 'a-token' });
-    expect(rights.lackIn(seen(accept, 403))).toMatch(
+    expect(rights.missingRightIn(seen(accept, 403))).toMatch(
       /right ManageDevices .*403 for PUT \S+\{aid\}/,
     );
   });
@@ -93,12 +93,14 @@ describe('an exchange of a run', () => {
     ['an operation of devices', requestOf(operations['list-artifacts']), 403, 'a-token'],
     ['an unknown path', { method: 'GET', url: '/metrics' }, 403, 'a-token'],
   ])('shows no lack when it is of %s', (_, request, status, token) => {
-    expect(new Rights({ token: 'a-token' }).lackIn(seen(request, status, token))).toBeUndefined();
+    expect(
+      new Rights({ token: 'a-token' }).missingRightIn(seen(request, status, token)),
+    ).toBeUndefined();
   });
 
   it('shows no lack after a success has proved the right', () => {
     const rights = new Rights({ token: 'a-token' });
-    expect(rights.lackIn(seen(list, 200))).toBeUndefined();
-    expect(rights.lackIn(seen(list, 403))).toBeUndefined();
+    expect(rights.missingRightIn(seen(list, 200))).toBeUndefined();
+    expect(rights.missingRightIn(seen(list, 403))).toBeUndefined();
   });
 });

@@ -106,15 +106,16 @@ export class Rights {
 
   /** Throws if a probe found a missing right. @throws MissingRightsError */
   require(): void {
-    if (this.#missing.size > 0) throw new MissingRightsError(lackText([...this.#missing.values()]));
+    if (this.#missing.size > 0)
+      throw new MissingRightsError(missingRightsText([...this.#missing.values()]));
   }
 
-  /** Returns the lack of a right that an exchange of this user shows, as a sentence. */
-  lackIn({ request, outcome }: CompletedExchange): string | undefined {
+  /** Returns the missing right that an exchange of this user shows, as a sentence. */
+  missingRightIn({ request, outcome }: CompletedExchange): string | undefined {
     if (outcome instanceof Error) return undefined;
     if (request.headers?.authorization !== bearer(this.#user.token).authorization) return undefined;
     const row = this.#record(request, outcome.status);
-    return row && lackText([row]);
+    return row && missingRightsText([row]);
   }
 
   /** Returns a ledger that announces no resource which the user could not remove. */
@@ -122,8 +123,8 @@ export class Rights {
     return {
       announce: async (resource, caseId) => {
         const removal = removals[resource.kind];
-        const lack = removal && this.#missing.get(removal);
-        if (lack) throw new MissingCapability(UNAUTHORISED, lackText([lack]));
+        const missingRow = removal && this.#missing.get(removal);
+        if (missingRow) throw new MissingCapability(UNAUTHORISED, missingRightsText([missingRow]));
         return ledger.announce(resource, caseId);
       },
     };
@@ -141,7 +142,7 @@ export class Rights {
 }
 
 /** Returns the missing rights by their names in this product family, with the refused requests. */
-function lackText(rows: readonly KnownRow[]): string {
+function missingRightsText(rows: readonly KnownRow[]): string {
   const requests = new Map<string, string[]>();
   for (const { permissions = [], method, path: at } of rows) {
     const permissionTexts = permissions.map(

@@ -179,13 +179,15 @@ function cutShortLines(verdicts: readonly CaseVerdict[]): readonly string[] {
  */
 function capabilityLines(rows: readonly CapabilityRow[], skipped: number): readonly string[] {
   if (skipped === 0 && rows.every(({ contradiction }) => contradiction === undefined)) return [];
-  const plain = rows.filter(({ probed, contradiction }) => probed === 'offered' && !contradiction);
+  const offeredRows = rows.filter(
+    ({ probed, contradiction }) => probed === 'offered' && !contradiction,
+  );
   const isSilent = ({ probed, declared }: CapabilityRow): boolean =>
     probed === 'unknown' && declared === 'undeclared';
-  const odd = rows.filter((row) => !plain.includes(row) && !isSilent(row));
+  const notableRows = rows.filter((row) => !offeredRows.includes(row) && !isSilent(row));
   return [
-    ...(plain.length > 0 ? [plain.map(({ capability }) => capability).join(', ')] : []),
-    ...odd.map(({ capability, declared, probed, evidence = '', contradiction }) => {
+    ...(offeredRows.length > 0 ? [offeredRows.map(({ capability }) => capability).join(', ')] : []),
+    ...notableRows.map(({ capability, declared, probed, evidence = '', contradiction }) => {
       const state = probed === 'unknown' ? `declared ${declared}` : probed;
       return oneLine(`${state} ${capability}: ${contradiction ?? evidence}`, BODY_MAX_CHARACTERS);
     }),

@@ -31,9 +31,7 @@ describe('the violation of a passive check in a report', () => {
     const requirementsOnAllOperations = [
       { requirement: 'errors.body-is-error', operations: [row], unjudged: ['connect'] },
     ];
-    const text = conformanceReport(
-      resultOf([verdict], { requirementsOnAllOperations: requirementsOnAllOperations }),
-    );
+    const text = conformanceReport(resultOf([verdict], { requirementsOnAllOperations }));
     expect(text).toContain(
       'errors.body-is-error: get-configuration violated it 2 of 9 times; no exchange of connect was judged',
     );

@@ -105,7 +105,7 @@ export class SuiteRun {
   readonly #artifacts: SharedArtifacts;
   readonly #startedMs: number;
   #unansweredCases = 0;
-  #lack: string | undefined;
+  #missingRight: string | undefined;
   #isAutoAccepting = false;
 
   constructor(options: RunOptions) {
@@ -173,8 +173,8 @@ export class SuiteRun {
   }
 
   /** The missing right that ended the run, as a sentence; undefined if none did. */
-  get lack(): string | undefined {
-    return this.#lack;
+  get missingRight(): string | undefined {
+    return this.#missingRight;
   }
 
   /** The number of requests to the target so far. */
@@ -226,10 +226,10 @@ export class SuiteRun {
     const { caseTimeLimitMs: givenMs } = this.#options;
     const caseTimeLimitMs = model?.thorough ? Math.max(givenMs, THOROUGH_CASE_MS) : givenMs;
     const judge = this.#trafficJudge.forCase(testCase.needs.includes('fault-control'));
-    let lack: string | undefined;
+    let missingRight: string | undefined;
     const onExchange = (observed: CompletedExchange): void => {
       judge.judge(observed);
-      lack ??= rights?.lackIn(observed);
+      missingRight ??= rights?.missingRightIn(observed);
     };
     const clientOfRun = target.newClient({ onExchange });
     const verdict = await runCase(testCase, {
@@ -243,20 +243,22 @@ export class SuiteRun {
       violations: () => judge.violations,
       release: (context) => context.created.release(this.#adminOn(clientOfRun)),
     });
-    return lack === undefined ? verdict : this.#unauthorized(testCase, verdict, lack);
+    return missingRight === undefined
+      ? verdict
+      : this.#unauthorized(testCase, verdict, missingRight);
   }
 
   /**
    * Ends the run, unless such cases are skipped; what the user did not get to see is not judged.
    */
-  #unauthorized(testCase: RunnableCase, verdict: CaseVerdict, lack: string): CaseVerdict {
+  #unauthorized(testCase: RunnableCase, verdict: CaseVerdict, missingRight: string): CaseVerdict {
     const { skipUnauthorized } = this.#options;
-    if (!skipUnauthorized) this.#lack ??= lack;
+    if (!skipUnauthorized) this.#missingRight ??= missingRight;
     if (verdict.verdict === 'pass') return verdict;
     const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
     const { violations: _____, ...rest } = facts;
     const outcome = skipUnauthorized ? skip : inconclusive;
-    return { ...rest, ...listingOf(testCase), ...outcome('unauthorized', lack) };
+    return { ...rest, ...listingOf(testCase), ...outcome('unauthorized', missingRight) };
   }
 
   #elapsedMs(): number {
@@ -267,7 +269,7 @@ export class SuiteRun {
     if (this.#options.signal?.aborted) {
       return inconclusive('interrupted', 'the run was interrupted before this case');
     }
-    if (this.#lack !== undefined) return inconclusive('unauthorized', this.#lack);
+    if (this.#missingRight !== undefined) return inconclusive('unauthorized', this.#missingRight);
     if (this.#isAutoAccepting) {
       return inconclusive(
         AutoAcceptingTargetError.code,

@@ -9,7 +9,7 @@ import { defaultHeaderPrefix } from '../../fixtures/contract/vendor-names.ts';
 const JOBS_MAX = 32;
 const REPEAT_MAX = 100;
 const REQUESTS_PER_SECOND_MAX = 10_000;
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const countShape = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 interface SuiteOptionRow extends OptionRow {
   /** The schema of the value in a result, and the value reported when the option is not given. */
@@ -80,7 +80,7 @@ export const suiteOptions = {
     help: 'cases to run in parallel',
     cli: { kind: 'count', min: 1, max: JOBS_MAX },
     default: { value: 4 },
-    reported: { as: count, absent: 1 },
+    reported: { as: countShape, absent: 1 },
   },
   requestsPerSecondMax: {
     flag: '--rate <number/s>',
@@ -95,7 +95,7 @@ export const suiteOptions = {
     help: 'runs of each case, to find unstable ones',
     cli: { kind: 'count', min: 1, max: REPEAT_MAX },
     default: { value: 1 },
-    reported: { as: count, absent: 1 },
+    reported: { as: countShape, absent: 1 },
   },
   caseTimeLimitMs: {
     flag: '--case-time-limit <duration>',
@@ -103,7 +103,7 @@ export const suiteOptions = {
     help: 'time limit of a case',
     cli: { kind: 'positive-duration' },
     default: { value: 60_000, text: '60s' },
-    reported: { as: count },
+    reported: { as: countShape },
     isKeptInRerun: true,
   },
   requestTimeLimitMs: {
@@ -112,7 +112,7 @@ export const suiteOptions = {
     help: 'time limit of a request',
     cli: { kind: 'positive-duration' },
     default: { value: 15_000, text: '15s' },
-    reported: { as: count },
+    reported: { as: countShape },
     isKeptInRerun: true,
   },
   requireAllMust: {

@@ -105,9 +105,9 @@ export class LoginRefusedError extends SetupError {
 export class MissingRightsError extends SetupError {
   readonly code = 'unauthorized';
 
-  constructor(lack: string) {
+  constructor(missingRights: string) {
     super(
-      `${lack}; give the user a role with this right, ` +
+      `${missingRights}; give the user a role with this right, ` +
         'or add --skip-unauthorized to skip the cases that need it',
     );
     this.name = 'MissingRightsError';

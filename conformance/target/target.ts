@@ -229,10 +229,10 @@ export class TargetClient {
    * record: `method` and `url` name the action, and `body` is its input.
    */
   recordAction<T>(
-    { timeLimitMs, ...deed }: WireRequest & { readonly timeLimitMs: number },
+    { timeLimitMs, ...action }: WireRequest & { readonly timeLimitMs: number },
     act: (signal: AbortSignal) => Promise<{ response: HttpResponse; result: T }>,
   ): Promise<T> {
-    return this.#recorded(deed, (_, signal) => act(signal), timeLimitMs);
+    return this.#recorded(action, (_, signal) => act(signal), timeLimitMs);
   }
 
   async #recorded<T>(

@@ -87,7 +87,7 @@ describe('an update control map that cannot be fetched again', () => {
   it('does not occur while the server still sends the map', async () => {
     const body = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
     const { isPaused, clock } = await paused({}, (asks) =>
-      asks % 2 === 1 ? gone : { status: 200, body: body },
+      asks % 2 === 1 ? gone : { status: 200, body },
     );
     for (let asks = 0; asks < 10; asks++) {
       expect(await isPaused()).toBe(true);
@@ -99,7 +99,7 @@ describe('an update control map that cannot be fetched again', () => {
     const body = { update_control_map: mapOf({ action: 'pause' }) };
     let isBack = false;
     const { isPaused } = await paused({ on_map_expire: 'continue' }, () =>
-      isBack ? { status: 200, body: body } : gone,
+      isBack ? { status: 200, body } : gone,
     );
     expect(await isPaused()).toBe(true);
     expect(await isPaused()).toBe(false);

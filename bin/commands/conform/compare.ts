@@ -27,8 +27,11 @@ export function configure(command: Command): void {
     .argument('<earlier>', 'JSON report of the earlier run')
     .argument('<later>', 'JSON report of the later run')
     .addOption(jsonOption())
-    .action(async (a: string, b: string, options: { readonly json?: boolean }) => {
-      const comparison = compareReports(await readReportFile('A', a), await readReportFile('B', b));
+    .action(async (earlier: string, later: string, options: { readonly json?: boolean }) => {
+      const comparison = compareReports(
+        await readReportFile('EARLIER', earlier),
+        await readReportFile('LATER', later),
+      );
       const output = createOutput(options.json ?? false);
       output.data(comparison);
       if (!output.json) output.line(comparisonText(comparison));

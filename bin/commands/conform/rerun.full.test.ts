@@ -201,6 +201,6 @@ describe('fleetbed conform compare', () => {
   it('names the file that is not a report', async () => {
     const { code, stderr } = await compare(passedReport, '/dev/null');
     expect(code).toBe(3);
-    expect(stderr).toContain('B cannot read /dev/null: it is a device');
+    expect(stderr).toContain('LATER cannot read /dev/null: it is a device');
   });
 });

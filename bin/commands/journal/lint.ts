@@ -2,7 +2,8 @@
  * Joins the duties of device clients to the journal of a running server: which requests were valid,
  * but are not recommended.
  */
-import { Lint, type LintFinding } from '../../../conformance/client-judge/lint.ts';
+import type { DutyFinding } from '../../../conformance/client-judge/duty.ts';
+import { JournalJudge } from '../../../conformance/client-judge/journal-judge.ts';
 import { exchangeIn } from '../../../conformance/recordings/journal.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
@@ -31,11 +32,11 @@ export async function lintJournal(
   options: JournalOptions & { readonly from?: string },
   output: Output,
 ): Promise<ExitCode> {
-  const lint = new Lint();
+  const judge = new JournalJudge();
   const counts = new Map<string, number>();
   const { from } = options;
   for await (const entry of from === undefined ? entriesOf(options) : entriesIn(from)) {
-    for (const finding of lint.judge(entry)) {
+    for (const finding of judge.judge(entry)) {
       const { duty } = finding;
       const count = (counts.get(duty) ?? 0) + 1;
       counts.set(duty, count);
@@ -43,7 +44,7 @@ export async function lintJournal(
       else if (count <= PRINTED_MAX) for (const line of findingLines(finding)) output.line(line);
     }
   }
-  if (!output.json) output.line(summary(lint.exchanges, counts));
+  if (!output.json) output.line(summary(judge.exchanges, counts));
   return counts.size === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
@@ -51,18 +52,18 @@ export async function lintJournal(
 export async function lintRequest(
   options: Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant'>,
   requestId: string,
-): Promise<readonly LintFinding[]> {
+): Promise<readonly DutyFinding[]> {
   const { tenant: tenantName } = options;
   for (const tenant of tenantName === undefined ? await tenantIds(options) : [tenantName]) {
     const filters = { ...options, tenant };
     const [firstEntry] = (await pageOf({ ...filters, requestId, kind: 'exchange' }, '0')).entries;
     if (!firstEntry) continue;
     const { id } = (firstEntry.device ?? {}) as { id?: string };
-    const lint = new Lint();
+    const judge = new JournalJudge();
     // Without a device, only the request itself can be judged.
-    if (id === undefined) return lint.judge(firstEntry);
+    if (id === undefined) return judge.judge(firstEntry);
     for await (const entry of entriesOf({ ...filters, device: id })) {
-      const findings = lint.judge(entry);
+      const findings = judge.judge(entry);
       if (entry.sequence === firstEntry.sequence) return findings;
     }
   }
@@ -77,7 +78,7 @@ export function findingLines({
   operation,
   message,
   remedy,
-}: LintFinding): string[] {
+}: DutyFinding): string[] {
   return [`${entry}  ${operation}  ${duty} (${level}): ${message}`, `    remedy: ${remedy}`].map(
     (line) => printable(line, LINE_MAX_CHARACTERS),
   );

@@ -54,9 +54,9 @@ export function configure(command: Command): void {
         .default(1, '1ms'),
     )
     .addOption(jsonOption())
-    .action(async (a: string, b: string, options: CompareOptions) => {
-      const earlierResult = await readResultFile('A', a);
-      const comparison = compareRuns(earlierResult, await readResultFile('B', b), {
+    .action(async (earlier: string, later: string, options: CompareOptions) => {
+      const earlierResult = await readResultFile('EARLIER', earlier);
+      const comparison = compareRuns(earlierResult, await readResultFile('LATER', later), {
         share: options.noiseShare,
         milliseconds: options.noiseFloor,
       });

@@ -149,7 +149,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       'a second file that is none',
       () => ['compare', good(), 'nowhere.json'],
       3,
-      /B cannot read nowhere/,
+      /LATER cannot read nowhere/,
     ],
     ['a merge without a target', () => ['merge', good()], 2, /--out <file>' not specified/],
   ])('refuses %s with one sentence', async (_what, args, exitCode, said) => {

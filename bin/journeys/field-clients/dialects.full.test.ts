@@ -26,7 +26,7 @@ afterEach(async () => {
 /** Starts a server with a dialect, and a device that is accepted and has an artifact to install. */
 async function startOn(dialect: DialectName, settings: Readonly<Record<string, unknown>> = {}) {
   const dialects = new Set([dialect]);
-  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', dialects: dialects });
+  server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', dialects });
   device = await startFieldDevice(server, dialect, { settings });
   await publish(server, { files: applicationFiles });
   return { server, device, storedDevice: await letIn(server, device) };

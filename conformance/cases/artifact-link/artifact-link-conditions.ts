@@ -42,17 +42,11 @@ async function datedLink(context: TestContext) {
   const lastModified = file.download.headers['last-modified'];
   // Without the header, any time from the response onwards is after the last change.
   const changeTime = lastModified ?? new Date(context.serverNowMs(file.download)).toUTCString();
-  const later = new Date(Date.parse(changeTime) + SECOND_MS).toUTCString();
-  const since = beforeMs.map((ms) => new Date(Date.parse(changeTime) - ms).toUTCString());
+  const laterDate = new Date(Date.parse(changeTime) + SECOND_MS).toUTCString();
+  const datesBefore = beforeMs.map((ms) => new Date(Date.parse(changeTime) - ms).toUTCString());
   // Without the header, only a time before any upload is surely before the last change.
-  return {
-    file,
-    follow: file.follow,
-    changed: changeTime,
-    later,
-    said: lastModified,
-    earlier: lastModified ? since : [earlyDate],
-  };
+  const earlierDates = lastModified ? datesBefore : [earlyDate];
+  return { file, follow: file.follow, lastModified, changeTime, laterDate, earlierDates };
 }
 
 const conditions = defineScenario({
@@ -67,17 +61,17 @@ const conditions = defineScenario({
       id: 'last-modified-is-sent',
       title: 'The link sends the time of the last change in Last-Modified, as an HTTP date.',
       requirements: ['link.last-modified'],
-      run: async ({ said = 'none' }) => {
-        const isDate = said === new Date(said).toUTCString();
-        expectThat(isDate, 'an HTTP date as Last-Modified', said);
+      run: async ({ lastModified = 'none' }) => {
+        const isDate = lastModified === new Date(lastModified).toUTCString();
+        expectThat(isDate, 'an HTTP date as Last-Modified', lastModified);
       },
     },
     {
       id: 'if-modified-since-is-304',
       title: 'If-Modified-Since at the last change is answered with 304 without the file.',
       requirements: ['link.if-modified-since'],
-      run: async ({ follow, changed }) => {
-        const response = await follow({ 'if-modified-since': changed });
+      run: async ({ follow, changeTime }) => {
+        const response = await follow({ 'if-modified-since': changeTime });
         expectStatus(response, 304);
         expectNoBody(response);
       },
@@ -86,9 +80,9 @@ const conditions = defineScenario({
       id: 'later-modified-since-is-304',
       title: 'If-Modified-Since later than the last change is answered with 304, also with Range.',
       requirements: ['link.later-modified-since'],
-      run: async ({ follow, later }) => {
-        expectStatus(await follow({ 'if-modified-since': later }), 304);
-        expectStatus(await follow({ 'if-modified-since': later, range }), 304);
+      run: async ({ follow, laterDate }) => {
+        expectStatus(await follow({ 'if-modified-since': laterDate }), 304);
+        expectStatus(await follow({ 'if-modified-since': laterDate, range }), 304);
       },
     },
     {
@@ -96,8 +90,9 @@ const conditions = defineScenario({
       title:
         'If-Modified-Since a second, or more, before the last change is answered with the file.',
       requirements: ['link.modified-since'],
-      run: async ({ file, follow, earlier }) => {
-        for (const date of earlier) expectWhole(file, await follow({ 'if-modified-since': date }));
+      run: async ({ file, follow, earlierDates }) => {
+        for (const date of earlierDates)
+          expectWhole(file, await follow({ 'if-modified-since': date }));
       },
     },
     {
@@ -115,8 +110,8 @@ const conditions = defineScenario({
       title:
         'If-Unmodified-Since a second, or more, before the last change is answered with 412, as in 2015.',
       requirements: ['link.if-unmodified-since'],
-      run: async ({ follow, earlier }) => {
-        for (const date of [earlyDate, ...earlier]) {
+      run: async ({ follow, earlierDates }) => {
+        for (const date of [earlyDate, ...earlierDates]) {
           expectStatus(await follow({ 'if-unmodified-since': date }), 412);
         }
       },
@@ -125,17 +120,17 @@ const conditions = defineScenario({
       id: 'unmodified-since-is-the-file',
       title: 'If-Unmodified-Since at the last change is answered with the file.',
       requirements: ['link.unmodified-since'],
-      run: async ({ file, follow, changed }) =>
-        expectWhole(file, await follow({ 'if-unmodified-since': changed })),
+      run: async ({ file, follow, changeTime }) =>
+        expectWhole(file, await follow({ 'if-unmodified-since': changeTime })),
     },
     {
       id: 'later-unmodified-since-is-the-file',
       title:
         'If-Unmodified-Since later than the last change is answered with the file, or the range.',
       requirements: ['link.unmodified-since'],
-      run: async ({ file, follow, later }) => {
-        expectWhole(file, await follow({ 'if-unmodified-since': later }));
-        expectPart(file, await follow({ 'if-unmodified-since': later, range }), [1000, 2000]);
+      run: async ({ file, follow, laterDate }) => {
+        expectWhole(file, await follow({ 'if-unmodified-since': laterDate }));
+        expectPart(file, await follow({ 'if-unmodified-since': laterDate, range }), [1000, 2000]);
       },
     },
     {
@@ -153,7 +148,7 @@ const conditions = defineScenario({
       title:
         'If-Modified-Since before the last change, with Range, is answered with 206 and that part.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, earlier: [second = earlyDate] }) => {
+      run: async ({ file, follow, earlierDates: [second = earlyDate] }) => {
         for (const date of [earlyDate, second]) {
           expectPart(file, await follow({ 'if-modified-since': date, range }), [1000, 2000]);
         }
@@ -163,8 +158,8 @@ const conditions = defineScenario({
       id: 'resumption-of-the-unchanged-file',
       title: 'A device resumes only an unchanged file: 206 while it is unchanged, 412 afterwards.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, changed, earlier: [second = earlyDate] }) => {
-        const partialResponse = await follow({ range, 'if-unmodified-since': changed });
+      run: async ({ file, follow, changeTime, earlierDates: [second = earlyDate] }) => {
+        const partialResponse = await follow({ range, 'if-unmodified-since': changeTime });
         expectPart(file, partialResponse, [1000, 2000]);
         expectStatus(await follow({ range, 'if-unmodified-since': second }), 412);
       },
@@ -174,9 +169,9 @@ const conditions = defineScenario({
       title:
         'A date in each of the two older forms of HTTP is compared as one in the present form.',
       requirements: ['link.older-dates'],
-      run: async ({ follow, changed, earlier: [second = earlyDate] }) => {
+      run: async ({ follow, changeTime, earlierDates: [second = earlyDate] }) => {
         for (const name of ['if-modified-since', 'if-unmodified-since']) {
-          for (const date of [changed, second]) {
+          for (const date of [changeTime, second]) {
             const { status } = await follow({ [name]: date });
             for (const [format, formatDate] of Object.entries(olderFormats)) {
               const older = await follow({ [name]: formatDate(new Date(date)) });
@@ -190,8 +185,8 @@ const conditions = defineScenario({
       id: 'if-range',
       title: 'How If-Range with the time of the last change, and with an earlier one, is answered.',
       requirements: ['link.if-range'],
-      observe: async ({ follow, changed }) => {
-        const matchingResponse = await follow({ range, 'if-range': changed });
+      observe: async ({ follow, changeTime }) => {
+        const matchingResponse = await follow({ range, 'if-range': changeTime });
         const staleResponse = await follow({ range, 'if-range': earlyDate });
         return observationOf(
           `unchanged ${matchingResponse.status}, changed ${staleResponse.status}`,

@@ -19,7 +19,7 @@ import {
   nonMatchingRequests,
   queryOf,
 } from './audit-combinations.ts';
-import { type ExportTable, exportedTable, irregularRecord } from './audit-export-table.ts';
+import { type ExportTable, exportedTable, findIrregularRecord } from './audit-export-table.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import { type AuditQuery, at, type ReceivedEntry } from './audit-reading.ts';
 
@@ -114,15 +114,16 @@ function marks<Item>(items: readonly Item[], valueAt: (item: Item, path: string)
 /** Asserts that the document has exactly the expected entries, in order. */
 function expectRecords(table: ExportTable, request: CombinedRequest): void {
   const { query, separator, ignored, expected } = request;
-  const odd = irregularRecord(table);
-  if (odd !== undefined) {
+  const irregularRecord = findIrregularRecord(table);
+  if (irregularRecord !== undefined) {
     const violated = [
       ignored === '' ? 'audit.export-fields-are-quoted' : 'audit.export-ignore',
     ] as const;
-    throw failure(`a value for each of ${describeValue(table.names)}`, describeValue(odd), {
-      query,
-      violated,
-    });
+    throw failure(
+      `a value for each of ${describeValue(table.names)}`,
+      describeValue(irregularRecord),
+      { query, violated },
+    );
   }
   const column = (path: string) => table.names.indexOf(path.replaceAll('.', separator));
   const isThere = (path: string) => column(path) >= 0;

@@ -27,7 +27,10 @@ export async function exportedTable(context: TestContext, query: AuditQuery): Pr
 }
 
 /** Returns the first record that does not have a value for each name. */
-export function irregularRecord({ names, records }: ExportTable): readonly string[] | undefined {
+export function findIrregularRecord({
+  names,
+  records,
+}: ExportTable): readonly string[] | undefined {
   return records.find(({ length }) => length !== names.length);
 }
 

@@ -62,10 +62,10 @@ function areSame(marks: readonly string[], otherMarks: readonly string[]): boole
   return marks.toSorted().join('\0') === otherMarks.toSorted().join('\0');
 }
 
-/** Returns true if `container` has every mark that is not empty, at least as often. */
-function isWithin(exportMarks: readonly string[], container: readonly string[]): boolean {
-  const remainingTexts = [...container];
-  return exportMarks.every((text) => {
+/** Returns true if `available` has every needed text that is not empty, at least as often. */
+function isWithin(needed: readonly string[], available: readonly string[]): boolean {
+  const remainingTexts = [...available];
+  return needed.every((text) => {
     if (text === '') return true;
     const index = remainingTexts.indexOf(text);
     if (index !== -1) remainingTexts.splice(index, 1);
@@ -228,10 +228,10 @@ function markOf(valueAt: (path: string) => string) {
   return { time, text: [time, valueAt('action'), valueAt('object.id')].join(' ') };
 }
 
-/** Returns the marks that `container` lacks or has less often. */
-function lacking(exportMarks: readonly string[], container: readonly string[]): readonly string[] {
-  const remainingTexts = [...container];
-  return exportMarks.filter((text) => {
+/** Returns the needed texts that `available` lacks or has less often. */
+function lacking(needed: readonly string[], available: readonly string[]): readonly string[] {
+  const remainingTexts = [...available];
+  return needed.filter((text) => {
     const index = remainingTexts.indexOf(text);
     if (index !== -1) remainingTexts.splice(index, 1);
     return index === -1;

@@ -22,7 +22,7 @@ import {
   type ExportTable,
   expectNames,
   exportedTable,
-  irregularRecord,
+  findIrregularRecord,
   requestExport,
 } from './audit-export-table.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
@@ -43,7 +43,7 @@ import {
 async function table(context: TestContext, query: AuditQuery): Promise<ExportTable> {
   const exportTable = await exportedTable(context, query);
   expectNames(exportTable);
-  if (irregularRecord(exportTable) === undefined) return exportTable;
+  if (findIrregularRecord(exportTable) === undefined) return exportTable;
   throw new StartStateNotReached(
     'an export with as many fields as names',
     describeValue(exportTable),
@@ -133,8 +133,12 @@ const document = defineScenario({
         expectStatus(response, 200);
         const [names = [], ...records] = readCsv(response.text);
         expectThat(names.includes('action'), 'names of fields first', describeValue(response.text));
-        const odd = records.find(({ length }) => length !== names.length);
-        expectThat(odd === undefined, `records of ${names.length} fields`, describeValue(odd));
+        const irregularRecord = records.find(({ length }) => length !== names.length);
+        expectThat(
+          irregularRecord === undefined,
+          `records of ${names.length} fields`,
+          describeValue(irregularRecord),
+        );
       },
     },
     {
@@ -213,9 +217,9 @@ const document = defineScenario({
         const fullTable = await table(context, query);
         for (const ignore of ['actor.id', 'action']) {
           const exportTable = await exportedTable(context, { ...query, ignore });
-          const odd = irregularRecord(exportTable);
+          const irregularRecord = findIrregularRecord(exportTable);
           const expectedValues = `a value for each of ${describeValue(exportTable.names)}`;
-          expectThat(odd === undefined, expectedValues, describeValue(odd));
+          expectThat(irregularRecord === undefined, expectedValues, describeValue(irregularRecord));
           const expected = fullTable.names.filter((name) => name !== ignore);
           expectEqual(
             `names without ${ignore}`,
@@ -253,9 +257,9 @@ const document = defineScenario({
         const query = { object_id: device.id, format_separator: '.' };
         const plain = await exportedTable(context, query);
         expectNames(plain);
-        const odd = irregularRecord(plain);
+        const irregularRecord = findIrregularRecord(plain);
         const fields = `records of ${plain.names.length} fields`;
-        expectThat(odd === undefined, fields, describeValue(odd));
+        expectThat(irregularRecord === undefined, fields, describeValue(irregularRecord));
         for (const separator of [',', '"']) {
           const response = await requestExport(context, { ...query, format_separator: separator });
           // A server may refuse such a separator.

@@ -297,7 +297,7 @@ const link = defineScenario({
   ],
 });
 
-const odd = defineScenario({
+const anyDeviceType = defineScenario({
   area: 'configuration-download',
   name: 'Any device type',
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
@@ -354,4 +354,4 @@ const large = defineScenario<TestContext>({
 });
 
 /** Spec: Device deployments v1, "GET /download/configuration" */
-export const configurationDownloadCases = [...link, ...odd, ...large];
+export const configurationDownloadCases = [...link, ...anyDeviceType, ...large];

@@ -253,8 +253,8 @@ const writes = defineScenario<SuiteDevice>({
       title: 'Free pairs may have names with a meaning in the programming language of a server.',
       requirements: ['next.free-pairs'],
       run: async (device) => {
-        const odd = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');
-        const body = { ...factoryProvides, ...odd };
+        const freePairs = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');
+        const body = { ...factoryProvides, ...freePairs };
         expectStatus(await device.call('post-next-deployment', { body }), ...anySuccess, 404);
       },
     },

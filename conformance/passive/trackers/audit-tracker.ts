@@ -122,7 +122,7 @@ function filtersOf(exchange: JudgedExchange): readonly RequestedFilter[] | undef
     if (pageParameters.includes(name)) continue;
     const filter = auditFilters.find((each) => each.name === name);
     if (filter === undefined) return undefined;
-    requestedFilters.push({ filter, filterValue: filterValue });
+    requestedFilters.push({ filter, filterValue });
   }
   return requestedFilters;
 }

@@ -64,12 +64,7 @@ function effectOf(exchange: JudgedExchange, devices: KnownDevices): Effect<Attri
     nextStates: (earlierState) =>
       earlierState === undefined && operation === 'patch-attributes'
         ? [undefined]
-        : [
-            attributesAfter(
-              { operation, attributes: attributes, allows: devices.allows },
-              earlierState ?? {},
-            ),
-          ],
+        : [attributesAfter({ operation, attributes, allows: devices.allows }, earlierState ?? {})],
   };
 }
 

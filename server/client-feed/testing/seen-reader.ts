@@ -43,7 +43,7 @@ export function seenReader(observe: (event: ClientEvent) => void = () => undefin
       if (client === undefined) clients.clear();
       else clients.delete(client);
     },
-    clients: function* () {
+    *clients() {
       for (const [client, exchanges] of clients)
         yield { client, exchanges, dropped: 0, states: ['met'] };
     },

@@ -11,10 +11,8 @@ import type { DutyFinding } from './duty.ts';
 import { digestOf } from './exchange-facts.ts';
 import { clientExchangeOf } from './recorded-clients.ts';
 
-export type { DutyFinding as LintFinding } from './duty.ts';
-
 /** Judges the entries of a journal of any length. */
-export class Lint {
+export class JournalJudge {
   #findings: DutyFinding[] = [];
   readonly #judge = new ClientJudge((duty, { journalEntry, operation, message }) => {
     const { id, level, sentence, source, remedy } = duty;

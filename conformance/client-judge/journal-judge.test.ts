@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { duties } from './duties/duties.ts';
-import { Lint } from './lint.ts';
+import { JournalJudge } from './journal-judge.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 const rows = { ...operations, ...storageOperations };
@@ -24,11 +24,11 @@ interface Step {
 }
 
 /** Returns the IDs of the duties that each request broke. */
-function brokenBy(steps: readonly Step[], lint = new Lint()): string[][] {
+function brokenBy(steps: readonly Step[], judge = new JournalJudge()): string[][] {
   let nowMs = noonMs;
   return steps.map((step, index) => {
     nowMs += step.afterMs ?? 60_000;
-    return lint.judge(entryOf(step, index + 1, nowMs)).map(({ duty }) => duty);
+    return judge.judge(entryOf(step, index + 1, nowMs)).map(({ duty }) => duty);
   });
 }
 
@@ -310,9 +310,9 @@ describe('a duty of a device client', () => {
   });
 });
 
-describe('the lint of a journal', () => {
+describe('the client judge of a journal', () => {
   it('shows exchange, sentence and remedy of a finding', () => {
-    const [finding] = new Lint().judge(entryOf(logged('[masked]'), 7, noonMs));
+    const [finding] = new JournalJudge().judge(entryOf(logged('[masked]'), 7, noonMs));
     expect(finding).toEqual({
       duty: 'log.no-secrets',
       level: 'should',
@@ -344,22 +344,22 @@ describe('the lint of a journal', () => {
     { sequence: 1, kind: 'frame', at: '2026-01-31T12:00:00Z' },
     entryOf({ operation: 'list-audit-logs', status: 200 }, 1, noonMs),
   ])('ignores an entry that no device caused: %j', (entry) => {
-    const lint = new Lint();
-    expect([lint.judge(entry), lint.exchanges]).toEqual([[], 0]);
+    const judge = new JournalJudge();
+    expect([judge.judge(entry), judge.exchanges]).toEqual([[], 0]);
   });
 
   it('takes about the same time for each part of a long journal of many devices', () => {
-    const lint = new Lint();
+    const judge = new JournalJudge();
     const costOf = (from: number): number => {
       const before = process.cpuUsage();
       for (let at = from; at < from + 6000; at += 1) {
-        lint.judge(entryOf(poll({ device: `d-${at}` }), at, noonMs + at * 1000));
+        judge.judge(entryOf(poll({ device: `d-${at}` }), at, noonMs + at * 1000));
       }
       const { user } = process.cpuUsage(before);
       return user;
     };
     const first = costOf(1);
     expect(costOf(6001) + costOf(12_001)).toBeLessThan(first * 10);
-    expect(lint.exchanges).toBe(18_000);
+    expect(judge.exchanges).toBe(18_000);
   });
 });
