@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { actions } from '../../server/faults/actions/actions.ts';
-import { legalVariations } from '../../server/variation/variations.ts';
+import { variationRows } from '../../server/variation/variations.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from '../testing/built-command.ts';
 
@@ -102,7 +102,7 @@ describe('fleetbed faults', () => {
     const { code, stdout } = await runCommand(['faults', 'actions']);
     expect(code).toBe(0);
     for (const { kind, does } of actions) expect(stdout).toContain(`${kind}\n  ${does}\n`);
-    for (const { id, varies } of legalVariations) expect(stdout).toContain(`${id}\n  ${varies}\n`);
+    for (const { id, varies } of variationRows) expect(stdout).toContain(`${id}\n  ${varies}\n`);
     expect(stdout).toContain('gateway-502\n  { kind: respond, status: 502, body: html }\n');
     expect(stdout).toContain('  fields: status, [body], [headers]; when: before, after\n');
   });

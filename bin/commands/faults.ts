@@ -7,7 +7,7 @@ import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import { listActions, listReadyActions } from '../../server/faults/actions/actions.ts';
 import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
-import { legalVariations } from '../../server/variation/variations.ts';
+import { variationRows } from '../../server/variation/variations.ts';
 import { addExamples } from '../options/examples.ts';
 import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
@@ -98,7 +98,7 @@ function addFaultCommand(
 /** Prints every action and variation with what it does. */
 function printActions({ json = false }: { readonly json?: boolean }): void {
   const [all, readyActions] = [listActions(), listReadyActions()];
-  const variations = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
+  const variations = variationRows.map(({ id, varies, rule }) => ({ id, varies, rule }));
   const output = createOutput(json);
   output.data({ actions: all, named: readyActions, variations });
   if (output.json) return;

@@ -4,7 +4,7 @@ import { duties } from '../../conformance/client-judge/duties/duties.ts';
 import { kindSvg } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
 import { listActions, listReadyActions } from '../../server/faults/actions/actions.ts';
-import { legalVariations } from '../../server/variation/variations.ts';
+import { variationRows } from '../../server/variation/variations.ts';
 import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { configure as configureConform } from '../commands/conform/conform.ts';
 import { configure as configureServe } from '../commands/serve/serve.ts';
@@ -98,7 +98,7 @@ function actionTable(): string {
 }
 
 function variationTable(): string {
-  const rows = legalVariations.map(({ id, varies, rule }) => [`\`${id}\``, varies, rule]);
+  const rows = variationRows.map(({ id, varies, rule }) => [`\`${id}\``, varies, rule]);
   return table(['variation', 'what varies', 'allowed by'], rows);
 }
 

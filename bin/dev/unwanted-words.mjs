@@ -1,12 +1,20 @@
 /**
- * Words and phrases that the project does not use, each with its replacement. `legal` lists path
+ * Words and phrases that the project does not use, each with its replacement. `except` lists path
  * prefixes where the word has a special meaning. IDs of cases, requirements and defects may contain
- * the words, and "taken" is legal for a name, an address or a port.
+ * the words, and "taken" is right for a name, an address or a port.
  */
 export const unwanted = [
   {
+    pattern: /(?<![-.\w])([iI]l)?[lL]egal(ly)?(?![-\w])|\b\w*Legal[A-Z]\w*|\b(il)?legal[A-Z]\w*/g,
+    instead: 'valid of input, good of a server or client, allowed, conforming',
+  },
+  {
     pattern:
-      /\b(everyForm|LegalForm\w*|\w+FormDefects?|\w+FormCases|(equal|refused|older|timestamp)Forms)\b/g,
+      /\b(in)?correct (servers?|clients?|targets?|request|input|body)\b|\bgood(?!(Clients?|Servers?|Targets?|Steps)\b)[A-Z]\w*|\b(is|are)Good\w*|\bconst good\b|\bgood (request|report|log|message|pair|attribute|alert|header|cookie|signature|key|value|bod(y|ies)|input|response)s?\b|\b(after a|among) good ones?\b/g,
+    instead: 'good server or client, valid request (glossary in bin/help.md)',
+  },
+  {
+    pattern: /\b(everyForm|\w+FormDefects?|\w+FormCases|(equal|refused|older|timestamp)Forms)\b/g,
     instead: 'variant, format or encoding; a form is the multipart body of a request',
   },
   {
@@ -31,12 +39,12 @@ export const unwanted = [
   {
     pattern: /\bcatch \(fault\b|\bfault instanceof\b|\bthrow fault\b|\(fault(, \w+)*\) =>/g,
     instead: '"error"; a fault is an injected failure',
-    legal: ['bin/virtual/'],
+    except: ['bin/virtual/'],
   },
   {
     pattern: /\b[iI]nvariants?\b|\b(invariant|Invariant)[A-Z]\w*|\w+Invariants?\b/g,
     instead: 'passive check; an invariant is one of the virtual time of the simulator',
-    legal: ['bin/virtual/', 'bin/commands/simulate/', 'simulator/'],
+    except: ['bin/virtual/', 'bin/commands/simulate/', 'simulator/'],
   },
   {
     pattern:
@@ -47,14 +55,14 @@ export const unwanted = [
   {
     pattern: /\bheard\b|\bhear\(/g,
     instead: 'received, record',
-    legal: ['server/'],
+    except: ['server/'],
   },
   {
     pattern:
       /\b(StartStateMissed|SelfAccepting\w*|acceptsEveryDevice|setUpError\w*|OpenPointReadings?|(Requirement)?Standing(s|Counts)?|\w*(T|\bt)all(y|ies))\b/g,
     instead:
       'StartStateNotReached, AutoAcceptingTarget…, setupError…, observations, coverage state, counts',
-    legal: ['simulator/', 'server/'],
+    except: ['simulator/', 'server/'],
   },
   {
     pattern: /\brisk: '(read|write|disruptive)'/g,
@@ -67,7 +75,7 @@ export const unwanted = [
   {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
-    legal: [
+    except: [
       ...['conformance/client-judge/', 'bin/client-test/', 'conformance/guide.md', 'bin/help.md'],
       'bin/commands/conform/client/',
       'fixtures/control/client-event.ts',
@@ -90,19 +98,19 @@ export const unwanted = [
   {
     pattern: /"fleetbed (?=[a-z])|\b(run|with|them): fleetbed (?=[a-z])/g,
     instead: '"npx fleetbed …", which runs as pasted in a clone',
-    legal: ['server/control/http/control.ts'],
+    except: ['server/control/http/control.ts'],
   },
   {
     pattern:
       /\b(interface|type|class) \w*(Answers?|Reply|Replies)\b|\b(an|the|each|every)\s+answers?\b/g,
     instead: 'response (the verb "answer" is fine)',
-    legal: ['conformance/self-test/workers.ts'],
+    except: ['conformance/self-test/workers.ts'],
   },
   {
     pattern:
       /\b[sS]ign(s|ed|ing)?[- ](in|ins|out)\b(?! (a|in|the|place|which|with)\b)|[sS]ign(ed)?(In|Out)[A-Z]?\w*/g,
     instead: 'a device authenticates by an authentication request; a user logs in and out',
-    legal: ['bin/commands/worker/'],
+    except: ['bin/commands/worker/'],
   },
   {
     pattern: /\b[aA]uth requests?\b/g,
@@ -147,7 +155,7 @@ export const unwanted = [
   {
     pattern: /\botherThanText\b|-(is-a|are-a)-(text|list)['`]|-(is|are)-taken['`]/g,
     instead: 'string, array, accepted',
-    legal: ['conformance/suite/former-ids.ts'],
+    except: ['conformance/suite/former-ids.ts'],
   },
   {
     pattern: /\bask(ing)?(Forms|Upgrade|Target|ByNewKey|ForMap)\b|\bAskTarget\b/g,
@@ -167,11 +175,10 @@ export const unwanted = [
     pattern: /\bfleetbed_phase\b|\benterPhase\b|\bkind: 'phase'/g,
     instead: 'stage of a run; a phase is one of a deployment',
   },
-  { pattern: /\blegal,? but unwise\b/gi, instead: 'valid, but not recommended' },
   {
     pattern: /\bbeginning(Of|Ms)\b|\bisBeginning\b|\bbeginnings\b(?!')|\bbegins[A-Z]\w*/g,
     instead: 'prefix, excerpt, start, attempt',
-    legal: ['conformance/self-test/defects/'],
+    except: ['conformance/self-test/defects/'],
   },
   {
     pattern: /\b(PlanWords\w*|\w+Words|words(Of|In|At)\w*)\b(?!\.mjs)/g,
@@ -221,7 +228,7 @@ export const unwanted = [
     pattern:
       /\b([bB]ad(ly written)?|[cC]areless|[tT]roubled) (device )?clients?\b|\b\w*BadClient\w*|\bbadClients\b/g,
     instead: 'a defective client',
-    legal: ['server/listeners/tls/'],
+    except: ['server/listeners/tls/'],
   },
   {
     pattern: /\btone(=|: )["'](good|bad|busy)["']|\bisBad\b|\bbad input\b/g,
@@ -242,7 +249,7 @@ export const unwanted = [
     pattern:
       /\b(ExaminationPlan|ExaminedDuty|PlayedScene|an examination|--exercise)\b|\b(not|was)[- ]exercised\b/g,
     instead: 'client test; a scene is run; a duty is tested',
-    legal: [
+    except: [
       'conformance/self-test/',
       'bin/commands/conform/self-test/',
       'bin/dev/nightly/',
@@ -256,7 +263,7 @@ export const unwanted = [
   {
     pattern: /\b(SETTLE_MS|settleMs|holdBody|isArmed|useSettled|isHeld)\b|\.settled\(/g,
     instead: 'effect delay, countBody, isActive, useDebounced, isTimeLimitPaused, waitUntil…',
-    legal: ['bin/dev/bench/'],
+    except: ['bin/dev/bench/'],
   },
   {
     pattern:
@@ -271,9 +278,9 @@ export const unwanted = [
   },
   {
     pattern:
-      /\b(realDevice|RealDeployment|missesOf|MissingRequest|ofNoDevice|keysSuffice|areSuch|isSuch|overMs|openEnded|(is|il)?[lL]egal(Case|Form\w*|Rows|InputDefects)|isLegal|exchange\.(row|sent|json))\b/g,
+      /\b(realDevice|RealDeployment|missesOf|MissingRequest|ofNoDevice|keysSuffice|areSuch|isSuch|overMs|openEnded|exchange\.(row|sent|json))\b/g,
     instead:
-      'targetDevice, nonMatching…, noDevice, accepts…, endMs, undetermined, valid or conforming, operation, requestJson',
+      'targetDevice, nonMatching…, noDevice, accepts…, endMs, undetermined, operation, requestJson',
   },
   {
     pattern:
@@ -292,6 +299,6 @@ export const unwanted = [
   {
     pattern: /\bconst (way|of) =|\bfunction\*? (shown|listed|parsed|kept|guarded|searched)\b/g,
     instead: 'remedy, connectionOptions, total, …; a function is a verb and its object',
-    legal: ['bin/', 'conformance/', 'fixtures/'],
+    except: ['bin/', 'conformance/', 'fixtures/'],
   },
 ];

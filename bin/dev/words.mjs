@@ -27,8 +27,8 @@ function findUnwanted() {
   let found = 0;
   for (const path of [...sources, ...documents]) {
     const text = readFileSync(path, 'utf8');
-    for (const { pattern, instead, legal = [] } of unwanted) {
-      if (legal.some((start) => path.startsWith(start))) continue;
+    for (const { pattern, instead, except = [] } of unwanted) {
+      if (except.some((start) => path.startsWith(start))) continue;
       for (const { 0: word, index } of text.matchAll(pattern)) {
         found += 1;
         const line = text.slice(0, index).split('\n').length;

@@ -46,7 +46,7 @@ function judge(
   });
 }
 
-/** Returns the verdicts that a good run does not contain, as lines of text. */
+/** Returns the verdicts that a successful run does not contain, as lines of text. */
 function troubles({ verdicts }: ConformanceResult): string[] {
   return verdicts
     .filter(({ verdict }) => !['pass', 'observed', 'skip'].includes(verdict))

@@ -201,8 +201,8 @@ describe('the figures of random alterations in documents', () => {
     const guide = plain('conformance/guide.md');
     expect(guide).toContain(`selects ${all} alterations that violate a must`);
     expect(guide).toContain(`killed ${killed} of them (${percent} percent)`);
-    const [legal] = figures[2]?.split(' ') ?? [];
-    expect(guide).toContain(`Of ${legal} legal ones none fails a case`);
+    const [conforming] = figures[2]?.split(' ') ?? [];
+    expect(guide).toContain(`Of ${conforming} conforming ones none fails a case`);
   });
 
   it('add up in the table of kinds', () => {

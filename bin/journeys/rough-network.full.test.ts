@@ -7,7 +7,7 @@ import { openRoughNetwork } from '../testing/rough-network.ts';
 
 const RUN_MAX_MS = 600_000;
 
-describe('a correct server behind a rough network', () => {
+describe('a good server behind a rough network', () => {
   it.each([
     ['that compresses and is slow', { latencyMs: 30, resets: 0, isCompressing: true }],
     ['that resets connections', { latencyMs: 0, resets: 0.02, isCompressing: false }],

@@ -33,7 +33,8 @@ export const fleetFormats: readonly FleetFormat[] = [
 
 function summaryOf(result: FleetResult): CiSummary {
   const { headline, findings } = outcomeOf(result);
-  const isGood = ({ state }: RunFinding): boolean => state === 'passed' || state === 'not judged';
+  const isUnsuccessful = ({ state }: RunFinding): boolean =>
+    state !== 'passed' && state !== 'not judged';
   const states = [...new Set(findings.map(({ state }) => state))];
   const counts = states.map((state) => [
     state,
@@ -43,12 +44,10 @@ function summaryOf(result: FleetResult): CiSummary {
     title: `Fleet against ${result.plan.baseUrl}`,
     headline,
     counts: Object.fromEntries(counts),
-    findings: findings
-      .filter((finding) => !isGood(finding))
-      .map(({ state, condition, sentence }) => ({
-        level: state === 'inconclusive' ? 'warning' : 'error',
-        subject: condition,
-        sentence,
-      })),
+    findings: findings.filter(isUnsuccessful).map(({ state, condition, sentence }) => ({
+      level: state === 'inconclusive' ? 'warning' : 'error',
+      subject: condition,
+      sentence,
+    })),
   };
 }

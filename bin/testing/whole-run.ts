@@ -12,7 +12,7 @@ const deviceType = 'board';
 const requestTimeLimitMs = 10_000;
 
 /**
- * Returns the outcomes of the fleet and of the suite, and the verdicts that a correct server does
+ * Returns the outcomes of the fleet and of the suite, and the verdicts that a good server does
  * not get.
  */
 export async function wholeRun(server: TestServer, seed: string) {

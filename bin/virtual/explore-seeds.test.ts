@@ -7,7 +7,7 @@ const { signal } = new AbortController();
 const runInVirtualTime: RunInVirtualTime = async (virtualRun) =>
   (await runVirtually(virtualRun, { signal })).violations;
 describe('an exploration of virtual runs', () => {
-  it('finds no violation in a correct server', { timeout: 60_000 }, async () => {
+  it('finds no violation in a good server', { timeout: 60_000 }, async () => {
     const base = smallRun({ devices: 3 });
     expect(await exploreSeeds(base, { seeds: 3, runInVirtualTime, signal })).toEqual({
       seeds: 3,

@@ -19,17 +19,17 @@ import {
   inputsOf,
 } from '../suite/input-table.ts';
 import { authRequestInputs, textualRequest } from './authentication/auth-request-fields.ts';
-import { goodPairs, pairInputs } from './configuration/configuration.ts';
-import { goodLog, logInputs } from './deployments/deployment-log-inputs.ts';
-import { goodReport, reportInputs } from './deployments/deployment-status.ts';
+import { pairInputs, validPairs } from './configuration/configuration.ts';
+import { logInputs, validLog } from './deployments/deployment-log-inputs.ts';
+import { reportInputs, validReport } from './deployments/deployment-status.ts';
 import {
-  goodBodyV2,
-  goodProvides,
   inputsV2,
   provideInputs,
+  validBodyV2,
+  validProvides,
 } from './deployments/next-deployment-inputs.ts';
 import { kinds } from './inventory/inventory.ts';
-import { attributeInputs, goodAttributes } from './inventory/inventory-refusals.ts';
+import { attributeInputs, validAttributes } from './inventory/inventory-refusals.ts';
 import { alertBodies, configurationInputs } from './monitor/monitor.ts';
 import { alertInputs } from './monitor/monitor-alert-fields.ts';
 import { alert, service } from './monitor/monitor-samples.ts';
@@ -57,28 +57,28 @@ const completeTables: readonly (TestedTable & { readonly fields: readonly string
     operation: 'put-deployment-status',
     what: 'a report',
     table: reportInputs,
-    validBody: goodReport,
+    validBody: validReport,
     fields: fieldsOfResource('DeploymentStatus'),
   },
   {
     operation: 'put-deployment-log',
     what: 'a log',
     table: logInputs,
-    validBody: goodLog,
+    validBody: validLog,
     fields: [...fieldsOfResource('DeploymentLog'), 'messages[]'],
   },
   {
     operation: 'post-next-deployment',
     what: 'what a device provides',
     table: provideInputs,
-    validBody: goodProvides,
+    validBody: validProvides,
     fields: provideFields,
   },
   {
     operation: 'post-next-deployment-v2',
     what: 'what a device provides',
     table: inputsV2,
-    validBody: goodBodyV2,
+    validBody: validBodyV2,
     fields: [
       'device_provides',
       ...provideFields.map((field) => `device_provides.${field}`),
@@ -95,7 +95,7 @@ const inputTables: readonly TestedTable[] = [
     table: authRequestInputs,
     validBody: textualRequest,
   },
-  { operation: 'put-configuration', what: 'pairs', table: pairInputs, validBody: goodPairs },
+  { operation: 'put-configuration', what: 'pairs', table: pairInputs, validBody: validPairs },
   { operation: 'post-alerts', what: 'the body', table: alertBodies, validBody: [alert] },
   { operation: 'post-alerts', what: 'an alert', table: alertInputs, validBody: [alert] },
   {
@@ -108,7 +108,7 @@ const inputTables: readonly TestedTable[] = [
     operation,
     what: 'attributes',
     table: attributeInputs(operation, 'PUT'),
-    validBody: goodAttributes,
+    validBody: validAttributes,
   })),
 ];
 
@@ -221,7 +221,7 @@ describe('an input of a table', () => {
     ['substate', 7, { status: 'installing', substate: 7 }],
     ['details.note', 'x', { status: 'installing', substate: 'check', details: { note: 'x' } }],
     ['', '{', '{'],
-  ])('is the good body with the field %j replaced', (field, value, expected) => {
+  ])('is the valid body with the field %j replaced', (field, value, expected) => {
     const row = {
       title: '',
       requirement: 'status.substate',
@@ -258,7 +258,7 @@ describe('an input of a table', () => {
       field: '',
       refused: ['missing', 'not JSON'],
     } as const;
-    const [missingInput, noJson] = inputsOf(row, goodReport);
+    const [missingInput, noJson] = inputsOf(row, validReport);
     expect(missingInput?.raw).toBeUndefined();
     expect(() => JSON.parse(noJson?.raw ?? '')).toThrow(SyntaxError);
   });

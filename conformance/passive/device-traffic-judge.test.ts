@@ -147,7 +147,7 @@ const simple = (
 const log = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'done' }] };
 const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
 
-/** The life of a device on a correct server, with all three ways to poll for a deployment. */
+/** The life of a device on a good server, with all three ways to poll for a deployment. */
 const honest: readonly GivenExchange[] = [
   refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
   authRequest(),

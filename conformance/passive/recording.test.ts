@@ -117,7 +117,7 @@ const polls = (content: unknown, status = 200, bearerToken = token) =>
 const reports = (status: string, answered = 204) =>
   entry(paths.status, { status: answered, sent: { status }, headers: bearer(token) });
 
-describe('the recording of a correct server', () => {
+describe('the recording of a good server', () => {
   it('shows no violation when a proxy has recorded everything', async () => {
     const found = await judge(
       'proxy.har',

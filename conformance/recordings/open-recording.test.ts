@@ -253,11 +253,11 @@ describe('a journal file', () => {
 
   it('is refused when a line is longer than the limit', async () => {
     const limits = { harMaxBytes: 10, lineMaxCharacters: 300 };
-    const good = JSON.stringify({ ...line, responseBody: 'x'.repeat(100) });
-    expect((await read(fileOf('b.ndjson', `${good}\n${good}\n${good}`), limits)).all).toHaveLength(
-      3,
-    );
-    const bad = `${good}\n${JSON.stringify({ ...line, responseBody: 'x'.repeat(400) })}`;
+    const validLine = JSON.stringify({ ...line, responseBody: 'x'.repeat(100) });
+    expect(
+      (await read(fileOf('b.ndjson', `${validLine}\n${validLine}\n${validLine}`), limits)).all,
+    ).toHaveLength(3);
+    const bad = `${validLine}\n${JSON.stringify({ ...line, responseBody: 'x'.repeat(400) })}`;
     expect(await problemOf(fileOf('b.ndjson', bad), limits)).toEqual({
       sentence: 'b.ndjson, line 2: is longer than 300 characters; leave out large bodies.',
     });

@@ -179,7 +179,7 @@ describe('a case that follows from a waived failure', () => {
 });
 
 describe('a waiver file', () => {
-  const good = `waivers:
+  const validText = `waivers:
   - id: ${caseId}
     reason: ticket 7
     owner: Ada
@@ -189,14 +189,14 @@ describe('a waiver file', () => {
   const read = (text: string) => readWaivers(text, 'w.yaml', [caseId, 'errors/error-says-why']);
 
   it('may be written as YAML or JSON', () => {
-    expect(read(good)).toEqual([waiver]);
+    expect(read(validText)).toEqual([waiver]);
     expect(read(JSON.stringify({ waivers: [waiver] }))).toEqual([waiver]);
     expect(read('waivers: []')).toEqual([]);
   });
 
   it('may name a case by its former ID', () => {
     const [present] = readWaivers(
-      good.replace(caseId, 'inventory/value-of-another-kind'),
+      validText.replace(caseId, 'inventory/value-of-another-kind'),
       'w.yaml',
       ['inventory/value-changes-its-type'],
     );
@@ -209,27 +209,27 @@ describe('a waiver file', () => {
     ['no waivers', '{}', /w\.yaml:1:1 waivers: is required/],
     [
       'no owner',
-      good.replace('    owner: Ada\n', ''),
+      validText.replace('    owner: Ada\n', ''),
       /w\.yaml:2:5 waivers\.0\.owner: is required/,
     ],
     [
       'an empty owner',
-      good.replace('owner: Ada', "owner: ' '"),
+      validText.replace('owner: Ada', "owner: ' '"),
       /w\.yaml:4:12 .*must not be empty/,
     ],
     [
       'a wrong date',
-      good.replace('2026-12-31', 'soon'),
+      validText.replace('2026-12-31', 'soon'),
       /w\.yaml:5:14 .*must be a day such as 2026-12-31/,
     ],
     [
       'an unknown field',
-      good.replace('reason', 'reasons'),
+      validText.replace('reason', 'reasons'),
       /w\.yaml:3:5 .*reasons: is unknown; the nearest fields are reason, /,
     ],
     [
       'two waivers of a case',
-      `${good}${good.slice('waivers:\n'.length)}`,
+      `${validText}${validText.slice('waivers:\n'.length)}`,
       /w\.yaml:6:9 .* has a waiver already/,
     ],
   ])('is refused with line and column: %s', (_, text, sentence) => {
@@ -238,7 +238,7 @@ describe('a waiver file', () => {
   });
 
   it('names each case that does not exist, with its place and the nearest IDs', () => {
-    const text = `${good.replace('-401', '-402')}${good.slice('waivers:\n'.length)}`;
+    const text = `${validText.replace('-401', '-402')}${validText.slice('waivers:\n'.length)}`;
     expect(() => read(text)).toThrow(UnknownIdError);
     expect(() => read(text)).toThrow(/w\.yaml:2:9 "\S+-402" \(nearest: \S+-401, /);
   });

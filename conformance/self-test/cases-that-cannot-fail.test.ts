@@ -19,11 +19,11 @@ const accepts: Readonly<Record<string, (status: number, text: string) => boolean
 
 async function runSuite({ baseUrl, ids, onAct, onVerdict }: RunRequest) {
   const verdicts = [];
-  for (const [id, isGood] of Object.entries(accepts)) {
+  for (const [id, isAccepted] of Object.entries(accepts)) {
     if (ids && !ids.has(id)) continue;
     onAct?.();
     const response = await fetch(baseUrl + path);
-    const isRight = isGood(response.status, await response.text());
+    const isRight = isAccepted(response.status, await response.text());
     const finding = isRight
       ? ({ verdict: 'pass' } as const)
       : ({ verdict: 'fail', expected: 'the right response', actual: 'another' } as const);

@@ -1,6 +1,6 @@
 /**
  * The type of a defect: wrong behaviour of a server, the requirements that it violates, and the hooks by
- * which a proxy in front of a correct server produces it.
+ * which a proxy in front of a good server produces it.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';

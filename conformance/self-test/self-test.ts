@@ -1,5 +1,5 @@
 /**
- * Tests the suite itself: runs it against a correct target through a proxy in which one defect
+ * Tests the suite itself: runs it against a good server through a proxy in which one defect
  * after another is active, and records which cases kill each one.
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
@@ -14,7 +14,7 @@ import { type DefectResult, judgeDefect } from './judgement.ts';
 import { DefectProbe } from './probe.ts';
 import { DefectProxy, type ProxyObserver } from './proxy.ts';
 
-/** A correct target in front of which the proxy with a defect runs. The owner must close it. */
+/** A good server in front of which the proxy with a defect runs. The owner must close it. */
 export interface GoodTarget {
   readonly baseUrl: string;
   readonly headerPrefix: string;

@@ -7,7 +7,7 @@ import { nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
-import { legalVariations } from '../variation/variations.ts';
+import { variationRows } from '../variation/variations.ts';
 import { expectAccessible, launchBrowser, newPage, openConsole } from './testing/console-page.ts';
 
 let browser: Browser;
@@ -150,7 +150,7 @@ describe('faults in the console', () => {
 
 describe('variations in the console', () => {
   it('can be switched on and off one by one', async () => {
-    const { length } = legalVariations;
+    const { length } = variationRows;
     await openConsole(page, server, '/faults');
     await page.getByText(`0 of ${length} on`).waitFor();
     const change = (name: string) =>

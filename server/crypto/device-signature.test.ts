@@ -120,21 +120,23 @@ describe.each(Object.entries(signers()))(
   'a signature of kind %s',
   (_kind, { pair, right, wrong }) => {
     const key = publicKeyOf(pair);
-    const good = right(message).toString('base64');
+    const validSignature = right(message).toString('base64');
 
     it('matches the bytes that were signed', () => {
-      expect(verifySignature(message, key, good)).toBe(true);
+      expect(verifySignature(message, key, validSignature)).toBe(true);
     });
 
     it('matches no bytes that are changed, longer or shorter by one', () => {
       for (let index = 0; index < message.length; index += 1) {
         const altered = Buffer.from(message);
         altered.writeUInt8(altered.readUInt8(index) ^ 0x20, index);
-        expect(verifySignature(altered, key, good)).toBe(false);
+        expect(verifySignature(altered, key, validSignature)).toBe(false);
       }
-      expect(verifySignature(Buffer.concat([message, Buffer.from('\n')]), key, good)).toBe(false);
-      expect(verifySignature(message.subarray(0, -1), key, good)).toBe(false);
-      expect(verifySignature(Buffer.alloc(0), key, good)).toBe(false);
+      expect(
+        verifySignature(Buffer.concat([message, Buffer.from('\n')]), key, validSignature),
+      ).toBe(false);
+      expect(verifySignature(message.subarray(0, -1), key, validSignature)).toBe(false);
+      expect(verifySignature(Buffer.alloc(0), key, validSignature)).toBe(false);
     });
 
     it('distinguishes a body with a trailing line break from one without', () => {
@@ -162,12 +164,12 @@ describe.each(Object.entries(signers()))(
       ['its algorithm before it', (text) => `sha256=${text}`],
       ['nothing', () => ''],
     ])('does not match when written as %s', (_, rewrite) => {
-      expect(verifySignature(message, key, rewrite(good))).toBe(false);
+      expect(verifySignature(message, key, rewrite(validSignature))).toBe(false);
     });
 
     it('does not match any other key, whatever its kind', () => {
       for (const other of Object.values(signers())) {
-        expect(verifySignature(message, publicKeyOf(other.pair), good)).toBe(false);
+        expect(verifySignature(message, publicKeyOf(other.pair), validSignature)).toBe(false);
       }
     });
   },
@@ -176,11 +178,11 @@ describe.each(Object.entries(signers()))(
 describe('the Base64 padding of a signature', () => {
   it('is required', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-    const good = sign(null, message, privateKey).toString('base64');
-    expect(good.endsWith('==')).toBe(true);
+    const validSignature = sign(null, message, privateKey).toString('base64');
+    expect(validSignature.endsWith('==')).toBe(true);
     const key = publicKeyOf({ publicKey });
-    expect(verifySignature(message, key, good)).toBe(true);
-    expect(verifySignature(message, key, good.slice(0, -1))).toBe(false);
-    expect(verifySignature(message, key, good.slice(0, -2))).toBe(false);
+    expect(verifySignature(message, key, validSignature)).toBe(true);
+    expect(verifySignature(message, key, validSignature.slice(0, -1))).toBe(false);
+    expect(verifySignature(message, key, validSignature.slice(0, -2))).toBe(false);
   });
 });

@@ -108,7 +108,7 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     );
   });
 
-  it('is explained for an unknown method and an almost correct path', async () => {
+  it('is explained for an unknown method and an almost valid path', async () => {
     const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
     const { problem, correctedRequest } = await explanationOf(server, method);
     expect([problem.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);

@@ -16,7 +16,7 @@ import { similarOperationOf } from './similar-operation.ts';
 export interface RequestProblem {
   /**
    * The place: `body.status`, `query.page`, `header.Content-Type`, `path`, `method`, `request` for
-   * the whole request, or `state` if the request is correct but the state of the server does not
+   * the whole request, or `state` if the request is valid but the state of the server does not
    * allow it.
    */
   readonly path: string;

@@ -7,7 +7,7 @@ export interface RefusalDetail {
    * The location of the error, which is `problem.path` of the journal and of explanations:
    * `body.status`, `query.page`, `header.Content-Type`, `path`,
    * `method`; `path.id` for the parameter `id`; `form.name` for a part of a form; `state` when the
-   * server's state decided and the request itself may be correct.
+   * server's state decided and the request itself may be valid.
    */
   readonly path?: string;
   readonly expected?: string;
@@ -60,7 +60,7 @@ export function inPath(name: string, expected: string): RefusalDetail {
 }
 
 /**
- * Returns the detail of a refusal that the server's state caused; the request itself is correct.
+ * Returns the detail of a refusal that the server's state caused; the request itself is valid.
  */
 export function inState(expected: string, actual?: string): RefusalDetail {
   return { path: 'state', expected, ...(actual !== undefined && { actual }) };

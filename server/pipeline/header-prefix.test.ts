@@ -47,8 +47,10 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
       id_data: unknownDevice.idData,
       pubkey: unknownDevice.publicKeyPem,
     });
-    const good = signatureOf(body, unknownDevice.privateKey);
-    const headers = Object.fromEntries(others.map((other) => [`${other}-Signature`, good]));
+    const validSignature = signatureOf(body, unknownDevice.privateKey);
+    const headers = Object.fromEntries(
+      others.map((other) => [`${other}-Signature`, validSignature]),
+    );
     const wrong = signatureOf(`${body} `, unknownDevice.privateKey);
     const response = await authenticate(server, unknownDevice, { body, signature: wrong, headers });
     expect(response.json().error).toBe('signature verification failed');

@@ -28,7 +28,7 @@ export interface Handshake {
 /** The example key of RFC 6455, section 1.3. */
 export const sampleKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-const goodHeaders = {
+const validHeaders = {
   Connection: 'Upgrade',
   Upgrade: 'websocket',
   'Sec-WebSocket-Key': sampleKey,
@@ -39,7 +39,7 @@ const goodHeaders = {
 export function sendUpgrade(server: TestServer, asked: Handshake = {}): Promise<HandshakeResponse> {
   const { method = 'GET', path = operations.connect.path } = asked;
   const headers = Object.fromEntries(
-    Object.entries({ ...goodHeaders, ...asked.headers }).filter(([, value]) => value !== null),
+    Object.entries({ ...validHeaders, ...asked.headers }).filter(([, value]) => value !== null),
   ) as Record<string, string>;
   return new Promise((resolve, reject) => {
     const asking = request(server.baseUrl + path, { method, headers, agent: false });

@@ -1,5 +1,5 @@
 /**
- * Legal variation: sends responses in other ways that the rules allow, determined by a seed. Pure
+ * Variation: sends responses in other ways that the rules allow, determined by a seed. Pure
  * except for the chosen variations, and the number of responses of each operation, on which the
  * result depends.
  */
@@ -10,7 +10,7 @@ import type { AppliedVariation } from '../http/exchange-record.ts';
 import { idShapes, readParameters, requestIdFrom } from './ids.ts';
 import { jsonText } from './json-text.ts';
 import type { HeaderLine, PendingResponse, ResponseDraft, VariedResponse } from './response.ts';
-import { legalVariations, type VariationChoices } from './variations.ts';
+import { type VariationChoices, variationRows } from './variations.ts';
 
 /** The names of variations; undefined if the seed chooses them for each response. */
 export type VariationChoice = ReadonlySet<VariationName> | undefined;
@@ -94,7 +94,7 @@ function varyResponse(
   let draft: ResponseDraft = { ...response, jsonStyle: {}, chunked: false };
   let looks = looksOf(draft);
   const applied: AppliedVariation[] = [];
-  for (const { id, rule, always, appliesTo, apply } of legalVariations) {
+  for (const { id, rule, always, appliesTo, apply } of variationRows) {
     const chance = { random: random.stream(id), idShape };
     const isLikely = chance.random.integer(0, 1) === 1;
     const isWanted = chosen ? chosen.has(id) : always || isLikely;

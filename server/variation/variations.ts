@@ -1,5 +1,5 @@
 /**
- * The table of legal variations: what each changes, which rule allows it, and how it is applied.
+ * The table of variations: what each changes, which rule allows it, and how it is applied.
  */
 import type * as v from 'valibot';
 import type { Random } from '../../fixtures/base/random.ts';
@@ -23,7 +23,7 @@ export interface VariationChoices {
 }
 
 /** A row of the table. */
-export interface LegalVariation {
+export interface VariationRow {
   readonly id: VariationName;
   /** A sentence that says what differs. */
   readonly varies: string;
@@ -39,7 +39,7 @@ const DICE_BYTES = 509;
 const REMOVED_SHARE = 2;
 
 /** Every variation, in the order in which they are applied. */
-export const legalVariations: readonly LegalVariation[] = [
+export const variationRows: readonly VariationRow[] = [
   {
     id: 'request-ids',
     varies: 'generated request IDs are not UUIDs',
@@ -260,11 +260,11 @@ function withShuffledMembers(value: unknown, random: Random): unknown {
   return Object.fromEntries(shuffleItems(members, random));
 }
 
-interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
+interface LinkRow extends Pick<VariationRow, 'id' | 'varies' | 'rule'> {
   readonly respell: (uri: string, random: Random) => string;
 }
 
-function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
+function linkRows(rows: readonly LinkRow[]): VariationRow[] {
   const idPathOf = ({ operation }: ResponseDraft): Place | undefined => operation?.response?.link;
   return rows.map(({ respell, ...row }) => ({
     ...row,
@@ -276,11 +276,11 @@ function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
   }));
 }
 
-interface StyleRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
+interface StyleRow extends Pick<VariationRow, 'id' | 'varies' | 'rule'> {
   readonly liberty: keyof JsonStyle;
 }
 
-function styleRows(rows: readonly StyleRow[]): LegalVariation[] {
+function styleRows(rows: readonly StyleRow[]): VariationRow[] {
   return rows.map(({ liberty, ...row }) => ({
     ...row,
     appliesTo: hasBody,

@@ -25,7 +25,7 @@ import {
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
 import { openVariation } from './variation.ts';
-import { legalVariations } from './variations.ts';
+import { variationRows } from './variations.ts';
 import { variationTransform } from './varied-response.ts';
 
 const ROUNDS = 24;
@@ -206,7 +206,7 @@ describe('the journal of varied responses', () => {
     const records = [...journalOf(services.tenants.first).entries()].filter(
       (entry): entry is ExchangeRecord => entry.kind === 'exchange',
     );
-    const rules = new Map<string, string>(legalVariations.map(({ id, rule }) => [id, rule]));
+    const rules = new Map<string, string>(variationRows.map(({ id, rule }) => [id, rule]));
     const varied = records.flatMap((record) => record.varied ?? []);
     expect(records).toHaveLength(ROUNDS);
     expect(records.every((record) => record.varied?.[0]?.id === 'request-ids')).toBe(true);

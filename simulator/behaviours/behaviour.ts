@@ -1,5 +1,5 @@
 /**
- * The type of a behaviour: which real device it represents, how a correct server treats that
+ * The type of a behaviour: which real device it represents, how a good server treats that
  * device, and hooks for the points where the device differs from a steady one. The engine calls the
  * hooks and never looks up a behaviour by name.
  */
@@ -181,7 +181,7 @@ export interface Behaviour<Parameters extends BehaviourParameters = BehaviourPar
   readonly name: string;
   /** One sentence about the real device that behaves like this. */
   readonly description: string;
-  /** One sentence about how a correct server treats such a device. */
+  /** One sentence about how a good server treats such a device. */
   readonly expectedServerBehaviour: string;
   readonly parameters: Parameters;
   readonly hooks: BehaviourHooks<Parameters>;

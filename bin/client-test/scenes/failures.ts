@@ -33,7 +33,7 @@ export const failureScenes = {
   ),
   'error-bodies': acceptedStart(
     {
-      // A good response follows each error, since the pauses of a client may grow with each.
+      // A success follows each error, since the pauses of a client may grow with each.
       faults: oddBodies.map((body, index) => ({
         match: { operation: pollOperations, nthCall: 2 * index + 1 },
         act: { kind: 'respond', status: 500, body },

@@ -1,5 +1,5 @@
 /**
- * `fleetbed conform self-test`: puts each defect in front of a correct server, and reports which
+ * `fleetbed conform self-test`: puts each defect in front of a good server, and reports which
  * cases detect it.
  */
 import { type Command, Option } from 'commander';

@@ -103,7 +103,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect((await report('compare', few, few)).code).toBe(4);
   });
 
-  const good = () => fileOf('good.json', shardOf(0));
+  const validFile = () => fileOf('good.json', shardOf(0));
   it.each<[string, () => readonly string[], number, RegExp]>([
     ['a file that is not there', () => ['render', 'nowhere.json'], 3, /RESULT cannot read nowhere/],
     [
@@ -120,13 +120,13 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     ],
     [
       'a file that cannot be written',
-      () => ['render', good(), '--html', '/nowhere/x.html'],
+      () => ['render', validFile(), '--html', '/nowhere/x.html'],
       3,
       /--html cannot write \/nowhere\/x\.html/,
     ],
     [
       'the same shard twice',
-      () => ['merge', good(), good(), '--out', join(folder, 'x.json')],
+      () => ['merge', validFile(), validFile(), '--out', join(folder, 'x.json')],
       3,
       /RESULTS: shards 1\/2 and 1\/2 overlap/,
     ],
@@ -134,24 +134,24 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       'shards of different seeds',
       () => {
         const other = fileOf('other.json', { ...shardOf(1), seed: 'y' });
-        return ['merge', good(), other, '--out', join(folder, 'x.json')];
+        return ['merge', validFile(), other, '--out', join(folder, 'x.json')];
       },
       3,
       /RESULTS: the results have different seeds/,
     ],
     [
       'a comparison with one file',
-      () => ['compare', good()],
+      () => ['compare', validFile()],
       2,
       /missing required argument 'later'/,
     ],
     [
       'a second file that is none',
-      () => ['compare', good(), 'nowhere.json'],
+      () => ['compare', validFile(), 'nowhere.json'],
       3,
       /LATER cannot read nowhere/,
     ],
-    ['a merge without a target', () => ['merge', good()], 2, /--out <file>' not specified/],
+    ['a merge without a target', () => ['merge', validFile()], 2, /--out <file>' not specified/],
   ])('refuses %s with one sentence', async (_what, args, exitCode, said) => {
     const { code, stdout, stderr } = await report(...args());
     expect(code).toBe(exitCode);

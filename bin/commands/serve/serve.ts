@@ -228,10 +228,10 @@ function printDialects(output: Output, json: boolean): void {
   }
 }
 
-/** Prints every legal variation and the rule that allows it; no server starts. */
+/** Prints every variation and the rule that allows it; no server starts. */
 async function printVariations(output: Output, json: boolean): Promise<void> {
-  const { legalVariations } = await import('../../../server/variation/variations.ts');
-  const rows = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
+  const { variationRows } = await import('../../../server/variation/variations.ts');
+  const rows = variationRows.map(({ id, varies, rule }) => ({ id, varies, rule }));
   if (json) {
     output.data(rows);
     return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { legalVariations } from '../../../server/variation/variations.ts';
+import { variationRows } from '../../../server/variation/variations.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 
 describe('serve --variation', () => {
@@ -27,7 +27,7 @@ describe('serve --variation', () => {
   it('refuses an unknown name, and prints the known ones', async () => {
     const { stderr, code } = await runCommand(['serve', '--variation', 'chunks']);
     expect(code).toBe(2);
-    for (const { id } of legalVariations) expect(stderr).toContain(id);
+    for (const { id } of variationRows) expect(stderr).toContain(id);
   });
 });
 
@@ -35,7 +35,7 @@ describe('serve --variation-seed', () => {
   it('prints every variation and its rule without a seed, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed']);
     expect(code).toBe(0);
-    for (const { id, varies, rule } of legalVariations) {
+    for (const { id, varies, rule } of variationRows) {
       for (const sentence of [id, varies, rule]) expect(stdout).toContain(sentence);
     }
   });
@@ -44,7 +44,7 @@ describe('serve --variation-seed', () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(
-      legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule })),
+      variationRows.map(({ id, varies, rule }) => ({ id, varies, rule })),
     );
   });
 

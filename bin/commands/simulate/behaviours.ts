@@ -1,5 +1,5 @@
 /**
- * `fleetbed simulate behaviours`: lists the behaviours, their parameters, and how a correct server
+ * `fleetbed simulate behaviours`: lists the behaviours, their parameters, and how a good server
  * treats each.
  */
 import type { Command } from 'commander';

@@ -83,7 +83,7 @@ const strange = [
   ...['crash-and-resume', 'reboot-loop', 'refuse', 'floods', 'alert-storm', 'wrong-checksum'],
 ];
 
-describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
+describe('a good server under the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
   it('violates no requirement for any device with any allowed variation of responses', async () => {
     const fleet = await FleetOnTestbed.start({ variationSeed: 'one' });
     try {

@@ -1,5 +1,5 @@
 /**
- * Authentication requests of each key type with their signatures, correct ones and ones that are
+ * Authentication requests of each key type with their signatures, valid ones and ones that are
  * invalid for one cause. All signatures are deterministic: ECDSA takes its nonce from RFC 6979, and
  * PSS has no salt. Spec: Device authentication
  */

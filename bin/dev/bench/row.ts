@@ -43,7 +43,7 @@ export interface RoundFigures {
 export interface RowFacts {
   readonly title: string;
   readonly unit: string;
-  /** The direction of good figures: `higher` for a rate, `lower` for a time or a size. */
+  /** The direction of better figures: `higher` for a rate, `lower` for a time or a size. */
   readonly better: 'higher' | 'lower';
   readonly goal?: number;
   readonly subject: RoundFigures;

@@ -28,7 +28,7 @@ import { isMap } from '../../target/json-members.ts';
 import type { HttpResponse } from '../../target/response.ts';
 
 /** Pairs that are set together. */
-export const goodPairs = { good: 'text', key: 'text' };
+export const validPairs = { good: 'text', key: 'text' };
 
 /** Pairs with a value that is not a string, and bodies that are not an object of pairs. */
 export const pairInputs: InputTable = {
@@ -131,7 +131,7 @@ const unconfiguredCases = defineScenario({
       observe: async (device) => observedResponse(await write(device, { '': 'value' })),
     },
     ...inputCases<SuiteDevice>(pairInputs, {
-      body: goodPairs,
+      body: validPairs,
       send: (device, { raw }) => device.call('put-configuration', { raw }),
       accepted: [204],
     }),

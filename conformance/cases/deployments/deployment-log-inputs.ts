@@ -2,14 +2,14 @@
 import { type InputTable, otherThanString } from '../../suite/input-table.ts';
 
 /** A valid message of a log. */
-export const goodMessage = {
+export const validMessage = {
   timestamp: '2026-01-31T12:00:00Z',
   level: 'error',
   message: 'no space left',
 };
 
 /** A valid log. It has two messages, so that a mistake in the second one is tested. */
-export const goodLog = { messages: [goodMessage, goodMessage] };
+export const validLog = { messages: [validMessage, validMessage] };
 
 /** The input table for each field of a log. */
 export const logInputs: InputTable = {
@@ -67,13 +67,14 @@ export const logInputs: InputTable = {
     open: ['array'],
   },
   'other-type-of-entry-is-400': {
-    title: 'A log with an entry that is not an object, even among good ones, is answered with 400.',
+    title:
+      'A log with an entry that is not an object, even among valid ones, is answered with 400.',
     requirement: 'log.messages-are-objects',
     field: 'messages[]',
     refused: ['null', 'boolean', 'number', 'string', 'empty string', 'long string', 'array'],
   },
   'missing-timestamp-is-400': {
-    title: 'A log with a message without timestamp, even among good ones, is answered with 400.',
+    title: 'A log with a message without timestamp, even among valid ones, is answered with 400.',
     requirement: 'log.timestamp-is-required',
     field: 'messages[].timestamp',
     refused: ['missing'],
@@ -92,7 +93,7 @@ export const logInputs: InputTable = {
     refused: ['string', 'empty string', 'long string'],
   },
   'missing-level-is-400': {
-    title: 'A log with a message without level, even among good ones, is answered with 400.',
+    title: 'A log with a message without level, even among valid ones, is answered with 400.',
     requirement: 'log.level-is-required',
     field: 'messages[].level',
     refused: ['missing'],
@@ -122,7 +123,7 @@ export const logInputs: InputTable = {
     open: ['long string'],
   },
   'missing-message-is-400': {
-    title: 'A log with a message without its text, even among good ones, is answered with 400.',
+    title: 'A log with a message without its text, even among valid ones, is answered with 400.',
     requirement: 'log.message-is-required',
     field: 'messages[].message',
     refused: ['missing'],

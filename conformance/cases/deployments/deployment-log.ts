@@ -27,7 +27,7 @@ import {
   responseSummary,
 } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
-import { goodLog, goodMessage, logInputs } from './deployment-log-inputs.ts';
+import { logInputs, validLog, validMessage } from './deployment-log-inputs.ts';
 
 /** The times of messages of a device whose clock is set back while it writes its log. */
 const backwards = [
@@ -97,7 +97,7 @@ const uploadCases = defineScenario({
       covers: ['put-deployment-log 204'],
       run: async (arranged) =>
         expectStatus(
-          await upload(arranged, goodMessage, { ...goodMessage, level: 'INFO', message: 'bye' }),
+          await upload(arranged, validMessage, { ...validMessage, level: 'INFO', message: 'bye' }),
           204,
         ),
     },
@@ -106,9 +106,9 @@ const uploadCases = defineScenario({
       title: 'Users read every message of the uploaded log.',
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
-        await arrangeUpload(arranged, goodMessage, { ...goodMessage, message: 'rolled back' });
+        await arrangeUpload(arranged, validMessage, { ...validMessage, message: 'rolled back' });
         const log = await shownLog(context, arranged, 'rolled back');
-        const holdsBoth = log.includes(goodMessage.message) && log.includes('rolled back');
+        const holdsBoth = log.includes(validMessage.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', describeValue(log));
       },
     },
@@ -120,8 +120,8 @@ const uploadCases = defineScenario({
         const message = '    at   line 7 of update.sh';
         await arrangeUpload(
           arranged,
-          { ...goodMessage, message },
-          { ...goodMessage, message: 'last line' },
+          { ...validMessage, message },
+          { ...validMessage, message: 'last line' },
         );
         const log = await shownLog(context, arranged, 'last line');
         expectThat(
@@ -137,8 +137,8 @@ const uploadCases = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         const timestamp = '2026-01-31T14:30:07+05:30';
-        await arrangeUpload(arranged, { ...goodMessage, timestamp });
-        const log = await shownLog(context, arranged, goodMessage.message);
+        await arrangeUpload(arranged, { ...validMessage, timestamp });
+        const log = await shownLog(context, arranged, validMessage.message);
         const times = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
         if (times.length === 0) throw new NotObservable('the log shows no date-times');
         expectThat(
@@ -156,7 +156,7 @@ const uploadCases = defineScenario({
       run: async (arranged, context) => {
         const sentLines = ['first line', 'second line', 'third line', 'last line'];
         const messages = sentLines.map((message, index) => ({
-          ...goodMessage,
+          ...validMessage,
           message,
           timestamp: backwards[index],
         }));
@@ -179,11 +179,11 @@ const uploadCases = defineScenario({
       title: 'A new upload replaces the earlier log, whether that was shorter or longer.',
       requirements: ['log.is-replaced'],
       run: async (arranged, context) => {
-        const long = Array.from({ length: 40 }, () => goodMessage);
+        const long = Array.from({ length: 40 }, () => validMessage);
         for (const [messages, keptText, lost] of [
-          [long, goodMessage.message, 'short upload'],
-          [[{ ...goodMessage, message: 'short upload' }], 'short upload', goodMessage.message],
-          [long, goodMessage.message, 'short upload'],
+          [long, validMessage.message, 'short upload'],
+          [[{ ...validMessage, message: 'short upload' }], 'short upload', validMessage.message],
+          [long, validMessage.message, 'short upload'],
         ] as const) {
           await arrangeUpload(arranged, ...messages);
           const log = await shownLog(context, arranged, keptText);
@@ -193,7 +193,7 @@ const uploadCases = defineScenario({
       },
     },
     ...inputCases<OfferedDeployment>(logInputs, {
-      body: goodLog,
+      body: validLog,
       send: ({ device, id }, { raw }) => device.call('put-deployment-log', { path: { id }, raw }),
       accepted: [204],
     }),
@@ -202,8 +202,8 @@ const uploadCases = defineScenario({
       title: 'How users see a message with line breaks, though clients split their log by line.',
       requirements: ['log.line-breaks'],
       observe: async (arranged, context) => {
-        const twoLineMessage = { ...goodMessage, message: 'first line\nsecond line' };
-        await arrangeUpload(arranged, twoLineMessage, { ...goodMessage, message: 'last line' });
+        const twoLineMessage = { ...validMessage, message: 'first line\nsecond line' };
+        await arrangeUpload(arranged, twoLineMessage, { ...validMessage, message: 'last line' });
         const log = await shownLog(context, arranged, 'last line');
         return observationOf(`the log ${describeValue(log)}`);
       },
@@ -213,9 +213,9 @@ const uploadCases = defineScenario({
       title: 'A log of 150 messages, of which only the last has no level, is answered with 400.',
       requirements: ['log.level-is-required'],
       run: async (arranged) => {
-        const good = Array.from({ length: 149 }, () => goodMessage);
-        const { level: _, ...bad } = goodMessage;
-        expectStatus(await upload(arranged, ...good, bad), 400);
+        const validMessages = Array.from({ length: 149 }, () => validMessage);
+        const { level: _, ...bad } = validMessage;
+        expectStatus(await upload(arranged, ...validMessages, bad), 400);
       },
     },
     {
@@ -225,8 +225,8 @@ const uploadCases = defineScenario({
       run: async (arranged, context) => {
         await arrangeReports(arranged, 'installing');
         await shownStatus(context, arranged, 'installing');
-        await arrangeUpload(arranged, goodMessage);
-        await shownLog(context, arranged, goodMessage.message);
+        await arrangeUpload(arranged, validMessage);
+        await shownLog(context, arranged, validMessage.message);
         const shownDeployment = await context.admin.deviceDeployment(
           arranged.deploymentId,
           arranged.device.id,
@@ -243,7 +243,7 @@ const uploadCases = defineScenario({
       run: async (arranged, context) => {
         for (const status of statusColumns) {
           await arrangeReports(arranged, status);
-          const response = await upload(arranged, goodMessage);
+          const response = await upload(arranged, validMessage);
           if (response.status < 400) {
             await expectStatusKept(context, arranged, status);
             continue;
@@ -263,12 +263,12 @@ const uploadCases = defineScenario({
       requirements: ['log.is-kept'],
       run: async (arranged, context) => {
         await arrangeReports(arranged, 'failure');
-        const response = await upload(arranged, goodMessage);
+        const response = await upload(arranged, validMessage);
         requireResponse('put-deployment-log', response, 204);
-        const log = await shownLog(context, arranged, goodMessage.message);
+        const log = await shownLog(context, arranged, validMessage.message);
         expectThat(
-          log.includes(goodMessage.message),
-          `a log with ${goodMessage.message}`,
+          log.includes(validMessage.message),
+          `a log with ${validMessage.message}`,
           describeValue(log),
         );
       },
@@ -279,7 +279,7 @@ const uploadCases = defineScenario({
       requirements: ['log.after-the-abort'],
       observe: async (arranged, context) => {
         await arrangeAbort(context, arranged);
-        return observedResponse(await upload(arranged, goodMessage));
+        return observedResponse(await upload(arranged, validMessage));
       },
     },
     {
@@ -288,7 +288,7 @@ const uploadCases = defineScenario({
       requirements: ['log.foreign-deployment-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
-        expectStatus(await upload({ device, id }, goodMessage), 404);
+        expectStatus(await upload({ device, id }, validMessage), 404);
       },
     },
   ],
@@ -307,14 +307,14 @@ const otherDeviceCases = defineScenario({
       title: 'The log of one device does not replace that of the other.',
       requirements: ['log.own-part-only'],
       run: async ({ one, other }, context) => {
-        await arrangeUpload(other, { ...goodMessage, message: 'of the other' });
+        await arrangeUpload(other, { ...validMessage, message: 'of the other' });
         if (!(await shownLog(context, other, 'of the other')).includes('of the other')) {
           throw new NotObservable('no user sees the log');
         }
-        await arrangeUpload(one, goodMessage);
-        await shownLog(context, one, goodMessage.message);
+        await arrangeUpload(one, validMessage);
+        await shownLog(context, one, validMessage.message);
         const log = await shownLog(context, other, 'of the other');
-        const isOwn = log.includes('of the other') && !log.includes(goodMessage.message);
+        const isOwn = log.includes('of the other') && !log.includes(validMessage.message);
         expectThat(isOwn, 'its own log only', describeValue(log));
       },
     },
@@ -335,14 +335,14 @@ const foreign = defineScenario({
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async (device, context) =>
-        expectStatus(await upload({ device, id: context.random.uuid() }, goodMessage), 404),
+        expectStatus(await upload({ device, id: context.random.uuid() }, validMessage), 404),
     },
     {
       id: 'malformed-id-is-refused',
       title: 'A log for a malformed ID is answered with 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
-        expectStatus(await upload({ device, id: 'no-such-form' }, goodMessage), 400, 404),
+        expectStatus(await upload({ device, id: 'no-such-form' }, validMessage), 400, 404),
     },
   ],
 });

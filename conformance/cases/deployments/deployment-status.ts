@@ -28,7 +28,7 @@ import {
 } from '../../target/expectations.ts';
 
 /** A status report that the contract allows, with a substate. */
-export const goodReport = { status: 'installing', substate: 'Executing script: check' };
+export const validReport = { status: 'installing', substate: 'Executing script: check' };
 
 /** The input table for each field of a status report. */
 export const reportInputs: InputTable = {
@@ -142,11 +142,11 @@ const reportCases = defineScenario({
       title: 'An accepted report is answered with 204.',
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
-      run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),
+      run: async (arranged) => expectStatus(await report(arranged, validReport), 204),
     },
     ...(Object.keys(statusRequirements) as RequiredStatus[]).map(statusCase),
     ...inputCases<OfferedDeployment>(reportInputs, {
-      body: goodReport,
+      body: validReport,
       send: ({ device, id }, { raw }) =>
         device.call('put-deployment-status', { path: { id }, raw }),
       accepted: [204],
@@ -171,7 +171,7 @@ const reportCases = defineScenario({
       title: 'A report for a malformed ID is answered with 400 or 404.',
       requirements: ['status.malformed-id'],
       run: async ({ device }) =>
-        expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),
+        expectStatus(await report({ device, id: 'no-such-form' }, validReport), 400, 404),
     },
   ],
 });
@@ -243,7 +243,7 @@ const foreign = defineScenario({
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async (device, context) =>
-        expectStatus(await report({ device, id: context.random.uuid() }, goodReport), 404),
+        expectStatus(await report({ device, id: context.random.uuid() }, validReport), 404),
     },
   ],
 });

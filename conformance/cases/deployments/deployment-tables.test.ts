@@ -10,14 +10,14 @@ import { abortableStates, endedStates, statusColumns } from '../../context/devic
 import { inputsOf } from '../../suite/input-table.ts';
 import { instructionFields } from '../../suite/instruction-fields.ts';
 import { deploymentStateCases } from './deployment-states.ts';
-import { goodReport, reportInputs } from './deployment-status.ts';
+import { reportInputs, validReport } from './deployment-status.ts';
 
 describe('the inputs for status reports that must be refused', () => {
   it('include all statuses that only the server sets', () => {
     const reportable: readonly string[] = reportableStatuses;
     const ofServer = deviceDeploymentStatuses.filter((state) => !reportable.includes(state));
     const row = reportInputs['other-status-is-400'];
-    const refusedValues = (row ? inputsOf(row, goodReport) : []).map(({ value }) => value);
+    const refusedValues = (row ? inputsOf(row, validReport) : []).map(({ value }) => value);
     expect(refusedValues).toEqual(expect.arrayContaining(ofServer));
   });
 });

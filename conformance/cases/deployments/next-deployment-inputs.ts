@@ -23,10 +23,10 @@ const acceptedStatuses = [...anySuccess, 404];
 const longQueryText = 'x'.repeat(5000);
 
 /** A valid body of version 1 with one free pair. */
-export const goodProvides = { artifact_name: 'conformance-input', device_type, colour: 'blue' };
+export const validProvides = { artifact_name: 'conformance-input', device_type, colour: 'blue' };
 
 /** A valid body of version 2. */
-export const goodBodyV2 = { device_provides: goodProvides, update_control_map: false };
+export const validBodyV2 = { device_provides: validProvides, update_control_map: false };
 
 /** The input table for each field of the body of version 1. */
 export const provideInputs: InputTable = {
@@ -294,7 +294,7 @@ const bodies = defineScenario({
   needs: ['user'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(provideInputs, {
-    body: goodProvides,
+    body: validProvides,
     send: (device, { raw }) => device.call('post-next-deployment', { raw }),
     accepted: acceptedStatuses,
   }),
@@ -308,7 +308,7 @@ const bodiesV2 = defineScenario({
   needs: ['user', 'deployments-v2'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(inputsV2, {
-    body: goodBodyV2,
+    body: validBodyV2,
     send: (device, { raw }) => device.call('post-next-deployment-v2', { raw }),
     accepted: acceptedStatuses,
   }),
@@ -361,7 +361,7 @@ const repeatedPolls = defineScenario({
       requirements,
       needs,
       run: async (device) => {
-        await poll(device, goodProvides);
+        await poll(device, validProvides);
         const parts = { 'no artifact_name': { device_type }, 'no device_type': { artifact_name } };
         await expectEach(400, parts, (part) => poll(device, part));
       },

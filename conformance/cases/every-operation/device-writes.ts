@@ -165,9 +165,9 @@ export const writes: readonly Write[] = [
     needs: ['configuration'],
     body: (text) => ({ [text]: 'value', probe: text }),
     invalidBodies: {
-      'a number before a good pair': { wrong: 7, [refusedMarker]: 'value', probe: refusedMarker },
-      'null between good pairs': { [refusedMarker]: 'value', wrong: null, probe: refusedMarker },
-      'an object after good pairs': { [refusedMarker]: 'value', probe: refusedMarker, wrong: {} },
+      'a number before a valid pair': { wrong: 7, [refusedMarker]: 'value', probe: refusedMarker },
+      'null between valid pairs': { [refusedMarker]: 'value', wrong: null, probe: refusedMarker },
+      'an object after valid pairs': { [refusedMarker]: 'value', probe: refusedMarker, wrong: {} },
       'a list beside an empty value': { probe: '', wrong: [] },
     },
     readEffect: async ({ device }, { admin }) => {

@@ -18,7 +18,7 @@ import {
   notObservable,
   requestsTo,
   type ValidRequestRow,
-} from './legal-requests.ts';
+} from './valid-requests.ts';
 
 /** Time after which the client sends the body even without a status 100. */
 const BODY_AFTER_MS = 1000;

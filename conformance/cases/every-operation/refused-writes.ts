@@ -44,7 +44,7 @@ function invalidLists({
     );
   return Object.entries(invalidElements).flatMap(([label, [requirement, element]]) =>
     Object.entries(positions).map(([position, [countBefore, countAfter]]) => ({
-      what: `an element with ${label}, ${position} among good ones`,
+      what: `an element with ${label}, ${position} among valid ones`,
       requirement,
       body: body([...elements(countBefore, 'before'), element, ...elements(countAfter, 'after')]),
     })),

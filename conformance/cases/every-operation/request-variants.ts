@@ -13,7 +13,7 @@ import {
   mismatchOf,
   notObservable,
   requestsTo,
-} from './legal-requests.ts';
+} from './valid-requests.ts';
 
 /** One variant of requests; a request to which the variant does not apply is skipped. */
 interface RequestVariant {

@@ -6,8 +6,8 @@ import { type InputTable, inputCases, otherThanString } from '../../suite/input-
 import { expectEach } from '../../target/expectations.ts';
 import type { WriteOperation } from './inventory-writing.ts';
 
-/** A list of one good attribute. */
-export const goodAttributes = [{ name: 'a', value: 'b' }];
+/** A list of one valid attribute. */
+export const validAttributes = [{ name: 'a', value: 'b' }];
 
 /** Returns the table of attributes and bodies that neither PATCH nor PUT may accept. */
 export function attributeInputs(how: WriteOperation, method: string): InputTable {
@@ -27,10 +27,10 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
       refused: ['missing', 'null'],
     },
     [`${slug}-without-fields-is-400`]: {
-      title: `${method} with an attribute without any field, even after a good one, is answered with 400.`,
+      title: `${method} with an attribute without any field, even after a valid one, is answered with 400.`,
       requirement: 'inventory.fields-are-required',
       field: '',
-      refused: { alone: '[{}]', 'after a good one': '[{"name":"good","value":1},{}]' },
+      refused: { alone: '[{}]', 'after a valid one': '[{"name":"good","value":1},{}]' },
     },
     [`${slug}-of-other-descriptions-is-400`]: {
       title: `${method} with a description that is not a string is answered with 400.`,
@@ -93,7 +93,7 @@ function refusalCases(
 ): readonly (JudgingCase<SuiteDevice> | ObservingCase<SuiteDevice>)[] {
   return [
     ...inputCases<SuiteDevice>(attributeInputs(how, method), {
-      body: goodAttributes,
+      body: validAttributes,
       send: (device, { raw }) => device.call(how, { raw }),
       accepted: [200],
     }),
@@ -104,7 +104,7 @@ function refusalCases(
       covers: [`${how} 401`],
       run: async (_, context) => {
         const callers = { 'no token': context.caller(), 'a word as token': context.caller('word') };
-        await expectEach(401, callers, (caller) => caller.call(how, { body: goodAttributes }));
+        await expectEach(401, callers, (caller) => caller.call(how, { body: validAttributes }));
       },
     },
   ];

@@ -226,7 +226,9 @@ export const monitorAlertFieldCases = defineScenario({
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
-    await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));
+    await expectEach(204, { 'a valid alert': alert }, (validAlert) =>
+      sendAlerts(device, validAlert),
+    );
     return device;
   },
   cases: inputCases<SuiteDevice>(alertInputs, {

@@ -72,10 +72,10 @@ export const configurationInputs: InputTable = {
   },
   'configuration-without-fields-is-400': {
     title:
-      'A monitor configuration without any field, even after a good one, is answered with 400.',
+      'A monitor configuration without any field, even after a valid one, is answered with 400.',
     requirement: 'monitor.fields-are-required',
     field: '',
-    refused: { alone: '[{}]', 'after a good one': JSON.stringify([service, {}]) },
+    refused: { alone: '[{}]', 'after a valid one': JSON.stringify([service, {}]) },
   },
   'malformed-configuration-is-400': {
     title: 'A body that is not a JSON array of monitor configurations is answered with 400.',

@@ -104,7 +104,7 @@ const cut = v.object({
   ),
   finalStatuses: v.pipe(
     texts,
-    v.description('The final statuses that the server accepted; a correct client has exactly one.'),
+    v.description('The final statuses that the server accepted; a good client has exactly one.'),
   ),
   polledAgain: flag,
   reportedFalseSuccess: v.pipe(

@@ -243,7 +243,7 @@ describe('the trackers of what devices and users write', () => {
   });
 
   it.each(Object.keys(allowances) as AllowanceId[])(
-    'report a violation by a conforming server unless they allow %s',
+    'report a violation by a good server unless they allow %s',
     (id) => {
       const reported = allowedSteps.filter(
         ([, steps]) => violatedBy([...preauthorization, ...steps], id).length > 0,

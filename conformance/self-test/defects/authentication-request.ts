@@ -11,11 +11,11 @@ function isOnlyProblem(field: string, isWrong: (value: unknown) => boolean) {
   return (request: ProxiedRequest): boolean => {
     const { id_data: identity, pubkey } = objectOf(request);
     const otherFields = { id_data: isJsonText(identity), pubkey: isKey(pubkey) };
-    const othersAreGood = Object.entries(otherFields).every(
-      ([name, good]) => name === field || good,
+    const areOthersValid = Object.entries(otherFields).every(
+      ([name, isValid]) => name === field || isValid,
     );
     const isSigned = signatureText(request) !== undefined;
-    return isSigned && isObject(request) && othersAreGood && isWrong(objectOf(request)[field]);
+    return isSigned && isObject(request) && areOthersValid && isWrong(objectOf(request)[field]);
   };
 }
 

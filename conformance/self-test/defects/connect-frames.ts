@@ -26,7 +26,7 @@ function isUtf8({ payload }: Frame): boolean {
 }
 
 /** Returns true when a device's close frame is valid. */
-function isGoodClose(frame: Frame): boolean {
+function isValidClose(frame: Frame): boolean {
   if (frame.payload.length === 0) return true;
   const code = codeOf(frame);
   const isSendable = code >= 1000 && code < 5000 && code !== 1005 && code !== 1006;
@@ -91,7 +91,7 @@ const letPass: readonly Defect[] = [
     [
       'connect.bad-close-frames',
       frames('device', (frame) =>
-        frame.opcode === close && frame.payload.length <= 125 && !isGoodClose(frame)
+        frame.opcode === close && frame.payload.length <= 125 && !isValidClose(frame)
           ? { ...frame, payload: normalClose }
           : frame,
       ),

@@ -6,7 +6,7 @@ import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 const operations = ['connect'] as const;
 const presence = ['get-connection'] as const;
 
-const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
+const validKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 /** Sets the headers of a 101 response. */
 function switched(changes: Readonly<Record<string, string | undefined>>): () => Alteration {
@@ -131,7 +131,7 @@ export const connectDefects: readonly Defect[] = [
     title: 'An upgrade without a key is granted.',
     violates: ['connect.key-is-needed'],
     operations,
-    alter: sent('sec-websocket-key', (key) => key ?? goodKey),
+    alter: sent('sec-websocket-key', (key) => key ?? validKey),
   },
   {
     id: 'any-websocket-key-is-accepted',
@@ -139,7 +139,7 @@ export const connectDefects: readonly Defect[] = [
     violates: ['connect.key-is-16-bytes'],
     operations,
     alter: sent('sec-websocket-key', (key) =>
-      key === undefined || /^[\w+/]{22}==$/.test(key) ? key : goodKey,
+      key === undefined || /^[\w+/]{22}==$/.test(key) ? key : validKey,
     ),
   },
   {

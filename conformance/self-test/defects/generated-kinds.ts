@@ -152,13 +152,13 @@ export const refusalKinds: readonly DefectKind[] = [
 
 /** Answers one in `FAULT_EACH` valid requests with a server error. */
 export function nowAndThen(): Alteration {
-  let goodRequests = 0;
+  let validCount = 0;
   return {
     response: (response) => {
       if (!isSuccess(response) && response.status !== 101) return response;
-      goodRequests += 1;
-      const error = { error: 'internal error', request_id: `fault-${goodRequests}` };
-      return goodRequests % FAULT_EACH === 1 ? ownResponse(500, error) : response;
+      validCount += 1;
+      const error = { error: 'internal error', request_id: `fault-${validCount}` };
+      return validCount % FAULT_EACH === 1 ? ownResponse(500, error) : response;
     },
   };
 }
@@ -169,7 +169,7 @@ const wrongSuccess: Readonly<Record<number, number>> = { 101: 200, 200: 206, 204
 export const successKinds: readonly DefectKind[] = [
   {
     kind: 'fault-now-and-then',
-    says: 'answers one good request of three with 500',
+    says: 'answers one valid request of three with 500',
     violates: (id) => ['errors.no-needless-fault', ...requirementOfPart('status')(id)],
     alter: () => nowAndThen,
   },

@@ -155,7 +155,7 @@ const managementIds: readonly ManagementId[] = [
 const managementDefects: readonly Defect[] = managementIds.map((id) => ({
   id: `every-${id}-fault-now-and-then`,
   kind: 'fault-now-and-then',
-  title: `The operation ${id} answers one good request of three with 500.`,
+  title: `The operation ${id} answers one valid request of three with 500.`,
   violates: ['errors.no-needless-fault'],
   operations: [id],
   sample: SAMPLE,

@@ -32,7 +32,6 @@ import { inventoryDefects } from './inventory.ts';
 import { inventoryMergingDefects } from './inventory-merging.ts';
 import { inventoryRefusalDefects } from './inventory-refusals.ts';
 import { keptDataDefects } from './kept-data.ts';
-import { validInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { monitorVariantDefects } from './monitor-variants.ts';
 import { nearMissDefects } from './near-misses.ts';
@@ -56,6 +55,7 @@ import { timeDefects } from './time.ts';
 import { tokenDefects } from './tokens.ts';
 import { updateControlMapDefects } from './update-control-map.ts';
 import { updateControlMapContentDefects } from './update-control-map-contents.ts';
+import { validInputDefects } from './valid-input.ts';
 import { versioningDefects } from './versioning.ts';
 
 export const allDefects: readonly Defect[] = [

@@ -286,8 +286,10 @@ const writing: readonly Defect[] = [
     operations: attributeWrites,
     alter: requestBecomes((request) => {
       const attributes = listOf(request);
-      const isGood = attributes.every((one) => typeof membersOf(one).description === 'string');
-      if (attributes.length === 0 || !isGood) return request;
+      const areDescribed = attributes.every(
+        (one) => typeof membersOf(one).description === 'string',
+      );
+      if (attributes.length === 0 || !areDescribed) return request;
       return withJson(
         request,
         attributes.map((one) => ({ ...membersOf(one), description: undefined })),

@@ -66,9 +66,9 @@ const refusedAlerts: readonly RefusedAlert[] = [
 function isListOf(texts: readonly string[], isRight: (entry: Members) => boolean = isMap) {
   return (request: ProxiedRequest): boolean => {
     const entries = listOf(request).map(membersOf);
-    const isGood = (entry: Members): boolean =>
+    const isValid = (entry: Members): boolean =>
       texts.every((name) => typeof entry[name] === 'string') && isRight(entry);
-    return entries.length > 0 && entries.every(isGood);
+    return entries.length > 0 && entries.every(isValid);
   };
 }
 

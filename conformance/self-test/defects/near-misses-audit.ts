@@ -1,4 +1,4 @@
-/** Subtle defects of audit logs, which look correct: in the links, the CSV and single fields. */
+/** Subtle defects of audit logs, which look valid: in the links, the CSV and single fields. */
 import { isObject, type JsonObject } from '../../../fixtures/base/json.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Subtle defects of servers that look correct: they ignore an edit, an empty list, or the
+ * Subtle defects of servers that look good: they ignore an edit, an empty list, or the
  * difference between capital and small letters.
  */
 import { isObject } from '../../../fixtures/base/json.ts';

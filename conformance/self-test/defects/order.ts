@@ -25,7 +25,7 @@ function patchReplacesAfterPut(): Alteration {
  */
 function lostAfter(
   first: ProxiedOperation,
-  isGood: (body: unknown) => boolean,
+  isValid: (body: unknown) => boolean,
   empty: unknown,
 ): () => Alteration {
   return () => {
@@ -37,7 +37,7 @@ function lostAfter(
           dueTokens.add(token);
           return request;
         }
-        const isLost = isGood(jsonOf(request)) && dueTokens.delete(token);
+        const isLost = isValid(jsonOf(request)) && dueTokens.delete(token);
         return isLost ? withJson(request, empty) : request;
       },
     };

@@ -10,7 +10,7 @@ import {
 } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
-const keepsLegalValues = ['service.legal-values-are-kept'] as const;
+const keepsValidValues = ['service.legal-values-are-kept'] as const;
 const DAY_MS = 86_400_000;
 
 /** Cuts strings after that many characters, as a column of a database does. */
@@ -51,42 +51,42 @@ export const quantityDefects: readonly Defect[] = [
   {
     id: 'attribute-is-cut-at-255',
     title: 'The value of an attribute is cut after 255 characters.',
-    violates: [...keepsLegalValues, 'inventory.put-assigns', 'inventory.string'],
+    violates: [...keepsValidValues, 'inventory.put-assigns', 'inventory.string'],
     operations: ['put-attributes'],
     alter: sentFieldBecomes('*.value', cutAfter(255)),
   },
   {
     id: 'setting-is-cut-at-1024',
     title: 'The value of a setting is cut after 1024 characters.',
-    violates: keepsLegalValues,
+    violates: keepsValidValues,
     operations: ['put-configuration'],
     alter: sentFieldBecomes('probe', cutAfter(1024)),
   },
   {
     id: 'alert-line-is-cut-at-128',
     title: 'The matching line of an alert is cut after 128 characters.',
-    violates: keepsLegalValues,
+    violates: keepsValidValues,
     operations: ['list-alerts'],
     alter: fieldBecomes('*.subject.details.line_matching.data', cutAfter(128)),
   },
   {
     id: 'monitor-name-is-cut-at-4096',
     title: 'The name of a monitor is cut after 4096 characters.',
-    violates: keepsLegalValues,
+    violates: keepsValidValues,
     operations: ['post-monitor-configuration'],
     alter: sentFieldBecomes('*.name', cutAfter(4096)),
   },
   {
     id: 'substate-is-cut-at-128',
     title: 'A substate is cut after 128 characters.',
-    violates: keepsLegalValues,
+    violates: keepsValidValues,
     operations: ['put-deployment-status'],
     alter: sentFieldBecomes('substate', cutAfter(128)),
   },
   {
     id: 'log-message-is-cut-at-1024',
     title: 'A message of a log is cut after 1024 characters.',
-    violates: keepsLegalValues,
+    violates: keepsValidValues,
     operations: ['put-deployment-log'],
     alter: sentFieldBecomes('messages.*.message', cutAfter(1024)),
   },

@@ -214,9 +214,9 @@ describe('the Authorization header of an authentication request', () => {
 
   it('is ignored even if it contains a valid token', async () => {
     const { token } = await acceptedDevice(server, 'token holder');
-    for (const good of [token, server.adminToken]) {
-      const headers = { Authorization: `Bearer ${good}` };
-      const unknownDevice = newDevice(`beside ${good.length}`);
+    for (const validToken of [token, server.adminToken]) {
+      const headers = { Authorization: `Bearer ${validToken}` };
+      const unknownDevice = newDevice(`beside ${validToken.length}`);
       expect((await authenticate(server, unknownDevice, { headers })).status).toBe(401);
     }
   });

@@ -124,11 +124,11 @@ describe('a handshake of a device without a valid token', () => {
     ['a cookie of another name', (token) => ({ Authorization: null, Cookie: `jwt=${token}` })],
     ['an altered token as cookie', (token) => ({ Authorization: null, Cookie: `JWT=x${token}` })],
     [
-      'a good cookie beside a bad header',
+      'a valid cookie beside a bad header',
       (token) => ({ Authorization: 'Bearer x', Cookie: `JWT=${token}` }),
     ],
     [
-      'a good cookie beside another scheme',
+      'a valid cookie beside another scheme',
       (token) => ({ Authorization: 'API_KEY', Cookie: `JWT=${token}` }),
     ],
   ])('returns 401 for %s', async (_, headersOf) => {

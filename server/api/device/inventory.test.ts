@@ -139,7 +139,7 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     expect((await send(verb, [...numbered(100), ...numbered(100)])).status).toBe(200);
   });
 
-  const good = { name: 'good', value: 'new' };
+  const validAttribute = { name: 'good', value: 'new' };
 
   it.each([
     ['null', { name: 'bad', value: null }],
@@ -155,7 +155,7 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     ['nothing', { name: 'bad' }],
   ])('returns 400 for a value that is %s, and nothing changes', async (_, bad) => {
     await send('put-attributes', [{ name: 'good', value: 'old' }]);
-    const response = await send(verb, [good, bad]);
+    const response = await send(verb, [validAttribute, bad]);
     expect([response.status, response.json()]).toEqual([
       400,
       { error: expect.stringMatching(/^body: 1\.value: /), request_id: expect.any(String) },
@@ -176,7 +176,7 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     ['an array in place of an attribute', ['bad', 'x']],
   ])('returns 400 for %s, and nothing changes', async (_, bad) => {
     await send('put-attributes', [{ name: 'good', value: 'old' }]);
-    const response = await send(verb, [good, bad]);
+    const response = await send(verb, [validAttribute, bad]);
     expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringMatching(/^body: 1/),
@@ -184,7 +184,7 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     expect(await values()).toEqual({ good: 'old' });
   });
 
-  it.each([{ good: 'new' }, good, { attributes: [good] }, 'good', 7, null])(
+  it.each([{ good: 'new' }, validAttribute, { attributes: [validAttribute] }, 'good', 7, null])(
     'returns 400 for %j instead of an array',
     async (json) => {
       await send('put-attributes', [{ name: 'good', value: 'old' }]);
@@ -207,7 +207,7 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
 
   it('returns 401 without a token, with a wrong one and with a user token', async () => {
     for (const call of [{}, { token: 'x' }, { token: server.adminToken }]) {
-      const response = await server.call(verb, { ...call, json: [good] });
+      const response = await server.call(verb, { ...call, json: [validAttribute] });
       expect(response.status).toBe(401);
     }
   });

@@ -36,7 +36,7 @@ beforeEach(async () => {
 /** Calls an operation as the administrator on the device, or with another token or device. */
 function ask(id: OperationId, { token = server.adminToken, deviceId = device.id } = {}) {
   const query = id.endsWith('device-file') ? { path: '/etc/motd' } : {};
-  const body = id === 'upload-device-file' ? { body: goodUpload() } : {};
+  const body = id === 'upload-device-file' ? { body: validUpload() } : {};
   return server.call(id, { token, parameters: { id: deviceId }, query, ...body });
 }
 
@@ -86,7 +86,7 @@ describe('a request to a device that is not connected', () => {
 
   it('returns 409 for an upload, whatever the form contains', async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
-    for (const body of [new FormData(), goodUpload()]) {
+    for (const body of [new FormData(), validUpload()]) {
       const response = await server.call('upload-device-file', { ...call, body });
       expect([response.status, response.json().error]).toEqual([409, 'device disconnected']);
     }
@@ -108,7 +108,7 @@ describe('a request to a device that is not connected', () => {
   });
 });
 
-function goodUpload(): FormData {
+function validUpload(): FormData {
   const form = new FormData();
   form.append('path', '/etc/motd');
   form.append('file', new Blob(['hello']), 'motd');

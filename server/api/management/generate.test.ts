@@ -30,7 +30,7 @@ afterEach(async () => {
 const plainFile = Buffer.from('what the file holds\n'.repeat(100));
 const sumOf = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 const checksum = sumOf(plainFile);
-const goodFields = {
+const validFields = {
   name: 'release-1',
   device_types_compatible: 'board,other',
   type: 'single-file',
@@ -48,7 +48,7 @@ function generate(
   { file = plainFile, fileName = 'app.conf' }: { file?: Buffer; fileName?: string } = {},
 ): Promise<TestResponse> {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ ...goodFields, ...fields })) {
+  for (const [name, value] of Object.entries({ ...validFields, ...fields })) {
     if (value !== undefined) form.append(name, value);
   }
   form.append('file', new Blob([new Uint8Array(file)]), fileName);
@@ -259,7 +259,7 @@ describe('a malformed request to generate an artifact', () => {
   it('returns 400 and stores no file if the fields come after the file', async () => {
     const body = new FormData();
     body.append('file', new Blob([plainFile]), 'app.conf');
-    for (const [name, value] of Object.entries(goodFields)) body.append(name, value);
+    for (const [name, value] of Object.entries(validFields)) body.append(name, value);
     const response = await server.call('generate-artifact', { token: server.adminToken, body });
     expect([response.status, storedFiles()]).toEqual([400, []]);
   });
@@ -290,7 +290,7 @@ describe('a refused request to generate an artifact', () => {
   });
 
   it('returns 415 for a JSON body', async () => {
-    const call = { token: server.adminToken, json: goodFields };
+    const call = { token: server.adminToken, json: validFields };
     expect((await server.call('generate-artifact', call)).status).toBe(415);
   });
 });

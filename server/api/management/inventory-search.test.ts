@@ -133,13 +133,13 @@ describe('the inventory search', () => {
 
 describe('a malformed inventory search', () => {
   const key = { scope: 'inventory', attribute: 'ip' };
-  const good = { ...key, type: '$eq', value: 'x' };
-  const one = (changes: object) => ({ filters: [{ ...good, ...changes }] });
+  const validFilter = { ...key, type: '$eq', value: 'x' };
+  const one = (changes: object) => ({ filters: [{ ...validFilter, ...changes }] });
 
   it.each<[unknown, string]>([
     [[], 'body: must be an object'],
     [null, 'body: must be an object'],
-    [{ filters: good }, 'filters'],
+    [{ filters: validFilter }, 'filters'],
     [one({ scope: 'world' }), 'filters.0.scope'],
     [one({ scope: undefined }), 'filters.0.scope'],
     [one({ attribute: '' }), 'filters.0.attribute'],
@@ -165,7 +165,7 @@ describe('a malformed inventory search', () => {
       one({ type: '$regex', value: '(?=x)' }),
       'the pattern of a $regex is not valid RE2 syntax: invalid or unsupported Perl syntax: (?=',
     ],
-    [{ filters: Array.from({ length: 101 }, () => good) }, 'filters: must hold at most 100'],
+    [{ filters: Array.from({ length: 101 }, () => validFilter) }, 'filters: must hold at most 100'],
     [{ sort: [key] }, 'sort.0.order'],
     [{ sort: [{ ...key, order: 'up' }] }, 'sort.0.order'],
     [{ attributes: ['ip'] }, 'attributes.0'],

@@ -10,7 +10,7 @@ import {
   type TestTenant,
 } from '../../testing/test-tenants.ts';
 
-const good = { email: 'new@example.com', password: 'long enough' };
+const validUser = { email: 'new@example.com', password: 'long enough' };
 
 let server: TestServer;
 let second: TestTenant;
@@ -31,7 +31,7 @@ function create(version: Version, json: unknown, token = server.adminToken) {
 
 /** Returns a valid body for this version with the email address. */
 function bodyFor(version: Version, email: string): Record<string, unknown> {
-  return version === 'create-user' ? { email } : { ...good, email };
+  return version === 'create-user' ? { email } : { ...validUser, email };
 }
 
 async function count(): Promise<number> {
@@ -119,8 +119,8 @@ describe.each(versions)('the creation of a user by %s', (version) => {
 
 describe('the version 1 creation of a user', () => {
   it('allows a login with the password at once', async () => {
-    await create('create-user-v1', { ...good, email: 'Mixed@Example.com' });
-    expect((await logIn(server, 'mixed@example.com', good.password)).status).toBe(200);
+    await create('create-user-v1', { ...validUser, email: 'Mixed@Example.com' });
+    expect((await logIn(server, 'mixed@example.com', validUser.password)).status).toBe(200);
   });
 
   it.each([
@@ -154,7 +154,7 @@ describe('the version 1 creation of a user', () => {
   });
 
   it('sends no message if a password is given', async () => {
-    await create('create-user-v1', { ...good, email: 'no-mail@example.com' });
+    await create('create-user-v1', { ...validUser, email: 'no-mail@example.com' });
     expect((await outbox(server)).map(({ to }) => to)).not.toContain('no-mail@example.com');
   });
 });
@@ -175,7 +175,7 @@ describe('the version 2 creation of a user', () => {
   it('sends an invitation, and refuses logins until a password is set', async () => {
     await create('create-user', { email: 'invited@example.com' });
     expect(await mailTo(server, 'invited@example.com')).toMatchObject({ kind: 'invitation' });
-    for (const password of ['', 'undefined', 'null', good.password]) {
+    for (const password of ['', 'undefined', 'null', validUser.password]) {
       expect((await logIn(server, 'invited@example.com', password)).status).toBe(401);
     }
   });

@@ -155,7 +155,7 @@ describe('a malformed write of tags', () => {
     ['a boolean', [tag('a', true)]],
     ['an object for a value', [tag('a', {})]],
     ['a mixed list', [tag('a', [1, 'x'])]],
-    ['one wrong among good ones', [tag('b', 1), tag('a', null)]],
+    ['one wrong among valid ones', [tag('b', 1), tag('a', null)]],
   ])('returns 400 and changes nothing for %s', async (_, json) => {
     await write('add-tags', [tag('kept', 1)]);
     for (const method of ['replace-tags', 'add-tags'] as const) {

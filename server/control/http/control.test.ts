@@ -341,7 +341,7 @@ describe('the stream of events', () => {
       }
       return false;
     })();
-    // This exceeds any kernel buffer; the good reader gets its turn between two chunks.
+    // This exceeds any kernel buffer; the fast reader gets its turn between two chunks.
     for (let chunk = 0; source.listeners.size > 1 && chunk < 2000; chunk++) {
       source.say({ requestId: 'x'.repeat(100_000) });
       await new Promise((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { control, secondTenant } from '../../testing/test-tenants.ts';
-import { legalVariations } from '../../variation/variations.ts';
+import { variationRows } from '../../variation/variations.ts';
 
 let server: TestServer;
 
@@ -98,7 +98,7 @@ describe('the variations of a server', () => {
     const listed = await ask('/variations');
     expect(listed.body.seed).toBe('seed');
     expect(listed.body.variations).toEqual(
-      legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule, isOn: true })),
+      variationRows.map(({ id, varies, rule }) => ({ id, varies, rule, isOn: true })),
     );
   });
 
@@ -112,7 +112,7 @@ describe('the variations of a server', () => {
     for (let round = 0; round < 5; round += 1) expect(await names()).toEqual(['chunked', json]);
     expect(isOn(await change('PUT', { variations: [] }))).toEqual([]);
     for (let round = 0; round < 5; round += 1) expect(await names()).toEqual(['null', json]);
-    expect(isOn(await change('DELETE'))).toHaveLength(legalVariations.length);
+    expect(isOn(await change('DELETE'))).toHaveLength(variationRows.length);
   });
 
   it.each([
@@ -123,6 +123,6 @@ describe('the variations of a server', () => {
   ])('are not changed by the body %j', async (body, error) => {
     const refused = await change('PUT', body);
     expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining(error)]);
-    expect(isOn(await ask('/variations'))).toHaveLength(legalVariations.length);
+    expect(isOn(await ask('/variations'))).toHaveLength(variationRows.length);
   });
 });

@@ -1,6 +1,6 @@
 /** Handlers for the fleet of a tenant: an overview, a list of all devices, and an event stream. */
 import type { Variation } from '../../variation/variation.ts';
-import { legalVariations } from '../../variation/variations.ts';
+import { variationRows } from '../../variation/variations.ts';
 import type { Watchdog } from '../../watchdog.ts';
 import { type ControlSource, overviewMax } from '../sources/source.ts';
 import type { EventStreams } from './event-stream.ts';
@@ -47,7 +47,7 @@ export function fleetHandlers(
 function variationsView(variation: Variation) {
   return {
     seed: variation.seed ?? null,
-    variations: legalVariations.map(({ id, varies, rule }) => ({
+    variations: variationRows.map(({ id, varies, rule }) => ({
       id,
       varies,
       rule,

@@ -24,7 +24,11 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const good = { name: 'Third', adminEmail: 'admin@third.example', adminPassword: 'a-long-secret' };
+const validTenant = {
+  name: 'Third',
+  adminEmail: 'admin@third.example',
+  adminPassword: 'a-long-secret',
+};
 
 async function tenants() {
   const response = await control(server, 'GET', '/tenants');
@@ -54,24 +58,24 @@ describe('tenants on the control listener', () => {
 
   it('are created with the given password', async () => {
     const made = await control(server, 'POST', '/tenants', {
-      ...good,
+      ...validTenant,
       adminEmail: 'a@four.example',
     });
     expect(made.status).toBe(201);
-    expect(JSON.parse(made.text)).toMatchObject({ adminPassword: good.adminPassword });
-    expect((await logIn(server, 'a@four.example', good.adminPassword)).status).toBe(200);
+    expect(JSON.parse(made.text)).toMatchObject({ adminPassword: validTenant.adminPassword });
+    expect((await logIn(server, 'a@four.example', validTenant.adminPassword)).status).toBe(200);
   });
 
   it.each<[string, unknown, string]>([
-    ['no name', { ...good, name: undefined }, 'name'],
-    ['an empty name', { ...good, name: '' }, 'name'],
-    ['a long name', { ...good, name: 'n'.repeat(257) }, 'name'],
-    ['a name that is no text', { ...good, name: 7 }, 'name'],
-    ['no email', { ...good, adminEmail: undefined }, 'adminEmail'],
-    ['an email without @', { ...good, adminEmail: 'admin' }, 'adminEmail'],
-    ['an email with a colon', { ...good, adminEmail: 'a:b@c.example' }, 'adminEmail'],
-    ['a short password', { ...good, adminPassword: '1234567' }, 'adminPassword'],
-    ['a password that is no text', { ...good, adminPassword: null }, 'adminPassword'],
+    ['no name', { ...validTenant, name: undefined }, 'name'],
+    ['an empty name', { ...validTenant, name: '' }, 'name'],
+    ['a long name', { ...validTenant, name: 'n'.repeat(257) }, 'name'],
+    ['a name that is no text', { ...validTenant, name: 7 }, 'name'],
+    ['no email', { ...validTenant, adminEmail: undefined }, 'adminEmail'],
+    ['an email without @', { ...validTenant, adminEmail: 'admin' }, 'adminEmail'],
+    ['an email with a colon', { ...validTenant, adminEmail: 'a:b@c.example' }, 'adminEmail'],
+    ['a short password', { ...validTenant, adminPassword: '1234567' }, 'adminPassword'],
+    ['a password that is no text', { ...validTenant, adminPassword: null }, 'adminPassword'],
     ['a list', [], 'body'],
   ])('are refused with 400 for %s, naming the field', async (_, json, named) => {
     const response = await control(server, 'POST', '/tenants', json);
@@ -98,7 +102,7 @@ describe('tenants on the control listener', () => {
   it('are refused with 409 when any tenant already has the email', async () => {
     const before = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
-      const given = { ...good, name: 'Other', adminEmail };
+      const given = { ...validTenant, name: 'Other', adminEmail };
       const response = await control(server, 'POST', '/tenants', given);
       expect([response.status, response.text]).toEqual([
         409,
@@ -272,10 +276,13 @@ describe('a tenant that is removed', () => {
 it('the control listener refuses more tenants than the limit', async () => {
   const room = TENANTS_MAX - (await tenants()).length;
   for (let number = 0; number < room; number += 1) {
-    const one = { ...good, name: `T${number}`, adminEmail: `admin@t${number}.example` };
+    const one = { ...validTenant, name: `T${number}`, adminEmail: `admin@t${number}.example` };
     expect((await control(server, 'POST', '/tenants', one)).status).toBe(201);
   }
-  const response = await control(server, 'POST', '/tenants', { ...good, name: 'One too many' });
+  const response = await control(server, 'POST', '/tenants', {
+    ...validTenant,
+    name: 'One too many',
+  });
   expect([response.status, response.text]).toEqual([
     422,
     expect.stringContaining(String(TENANTS_MAX)),

@@ -39,7 +39,7 @@ const refusals: Readonly<Record<TlsDefect, { code: string; careless: ClientTls }
 };
 
 describe('the ports with broken TLS', () => {
-  it('has a port for each violation beside the correct one', async () => {
+  it('has a port for each violation beside the valid one', async () => {
     expect(Object.keys(server.tls?.brokenTls ?? {})).toEqual([...tlsDefects]);
     const urls = [server.baseUrl, ...tlsDefects.map(urlOf)];
     expect(new Set(urls).size).toBe(tlsDefects.length + 1);

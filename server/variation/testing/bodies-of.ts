@@ -1,4 +1,4 @@
-/** Generates random bodies of any shape, to cover every legal response of an operation. */
+/** Generates random bodies of any shape, to cover every valid response of an operation. */
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { timestamp } from '../../../fixtures/contract/text.ts';

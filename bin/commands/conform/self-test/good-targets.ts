@@ -1,5 +1,5 @@
 /**
- * The correct servers of the self-test: a new reference server for each defect, or the server of
+ * The good servers of the self-test: a new reference server for each defect, or the server of
  * `--url`.
  */
 import { runConformance } from '../../../../conformance/conformance.ts';

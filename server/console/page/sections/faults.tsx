@@ -1,5 +1,5 @@
 /**
- * Lists planned faults and which of them have fired, and the legal variations; adds faults, and
+ * Lists planned faults and which of them have fired, and the variations; adds faults, and
  * switches variations.
  */
 import { useState } from 'preact/hooks';

@@ -104,7 +104,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
 }
 
 /** Exit codes of a fleet that ran to its end or was stopped. */
-const goodExits: readonly unknown[] = [0, null, 130, undefined];
+const endedExitCodes: readonly unknown[] = [0, null, 130, undefined];
 
 /**
  * The state of a run as a badge.
@@ -112,6 +112,6 @@ const goodExits: readonly unknown[] = [0, null, 130, undefined];
  */
 function State({ run, exitCode }: { run: RunView; exitCode: number | null | undefined }) {
   if (run.state === 'running') return <Badge tone="pending">running</Badge>;
-  if (goodExits.includes(exitCode)) return <Badge tone="plain">ended</Badge>;
+  if (endedExitCodes.includes(exitCode)) return <Badge tone="plain">ended</Badge>;
   return <Badge tone="negative">failed</Badge>;
 }

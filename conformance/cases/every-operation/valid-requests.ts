@@ -76,7 +76,7 @@ interface ValidRequest {
   readonly holds?: (marker: string) => Promise<boolean>;
 }
 
-type GoodRequests = Readonly<Partial<Record<OperationId, ValidRequest>>>;
+type ValidRequests = Readonly<Partial<Record<OperationId, ValidRequest>>>;
 
 /** Returns true if a text in the value, at any depth, contains the marker. */
 export function containsMarker(value: unknown, marker: string): boolean {
@@ -86,7 +86,7 @@ export function containsMarker(value: unknown, marker: string): boolean {
 }
 
 /** Returns the valid requests of a device that was offered a deployment, and of a user. */
-function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodRequests {
+function validRequests(arranged: DeviceWithOffers, context: TestContext): ValidRequests {
   const { device, artifact, id, deploymentId, mapped, pollers } = arranged;
   const { admin } = context;
   const readerOf = (read: () => Promise<unknown>) => async (marker: string) =>
@@ -191,7 +191,7 @@ export interface Mismatch {
   readonly response?: HttpResponse;
 }
 
-/** An operation and a good request to it. */
+/** An operation and a valid request to it. */
 export interface ValidRequestRow {
   readonly id: OperationId;
   readonly validRequest: ValidRequest;
@@ -253,7 +253,7 @@ export function requestsTo(
   arranged: DeviceWithOffers,
   context: TestContext,
 ): readonly ValidRequestRow[] {
-  const rows = Object.entries(context.offered(goodRequests(arranged, context)));
+  const rows = Object.entries(context.offered(validRequests(arranged, context)));
   return rows.map(([id, validRequest]) => ({ id: id as OperationId, validRequest }));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { containsMarker } from './legal-requests.ts';
+import { containsMarker } from './valid-requests.ts';
 
 describe('the marker of a valid request', () => {
   it.each([

@@ -31,7 +31,7 @@ function judge(more: Partial<ConformanceOptions>) {
     headerPrefix,
     credentials: { email, password },
     clock: systemClock,
-    random: seededRandom('legal servers'),
+    random: seededRandom('good servers'),
     caseTimeLimitMs: 60_000,
     requestTimeLimitMs: 15_000,
     jobs: 4,
@@ -39,7 +39,10 @@ function judge(more: Partial<ConformanceOptions>) {
   });
 }
 
-/** Runs cases against the server behind a proxy. Returns verdicts that are not good, as text. */
+/**
+ * Runs cases against the server behind a proxy. Returns its failed and inconclusive verdicts as
+ * text.
+ */
 async function complaintsOn(
   alter: () => Alteration,
   operations: readonly ProxiedOperation[],
@@ -89,7 +92,7 @@ function lastValue(): Alteration {
   };
 }
 
-describe('a conforming server under the conformance suite', () => {
+describe('a good server under the conformance suite', () => {
   it('may answer 409 to each request for an update that differs from the first', {
     timeout: SUITE_MAX_MS,
   }, async () => {
