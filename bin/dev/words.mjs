@@ -1,11 +1,12 @@
 /**
- * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, and errors in
- * prose, in sources and documents; part of `npm run check`. With `--sentences FILE` it collects
- * every text of three words or more in production code, and every document, in one file for
- * proofreading.
+ * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, errors in prose,
+ * and names that the code does not have, in sources and documents; part of `npm run check`. With
+ * `--sentences FILE` it collects every text of three words or more in production code, and every
+ * document, in one file for proofreading.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { nameErrors, namesInCode } from './names.mjs';
 import { proseErrors } from './prose.mjs';
 import { unwanted } from './unwanted-words.mjs';
 
@@ -40,9 +41,9 @@ function findUnwanted() {
       process.stderr.write(`${path}:${line}: ${sentence}\n`);
     }
   }
-  found += countMissingFiles();
+  found += countMissingFiles() + countMissingNames();
   process.stdout.write(
-    `${found} unwanted words and errors in prose in ${sources.length + documents.length} files\n`,
+    `${found} unwanted words, errors in prose and missing names in ${sources.length + documents.length} files\n`,
   );
   if (found > 0) process.exitCode = 1;
 }
@@ -60,6 +61,20 @@ function countMissingFiles() {
         missing += 1;
         process.stderr.write(`${path}:${index + 1}: there is no file ${name}\n`);
       }
+    }
+  }
+  return missing;
+}
+
+/** Counts the names in comments that the code does not have. */
+function countMissingNames() {
+  const texts = sources.map((path) => [path, readFileSync(path, 'utf8')]);
+  const names = new Set(texts.flatMap(([, text]) => namesInCode(text)));
+  let missing = 0;
+  for (const [path, text] of texts) {
+    for (const { line, sentence } of nameErrors(text, names)) {
+      missing += 1;
+      process.stderr.write(`${path}:${line}: ${sentence}\n`);
     }
   }
   return missing;

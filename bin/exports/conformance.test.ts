@@ -6,7 +6,7 @@ const testbed = await useTestbed();
 const { baseUrl: url, adminEmail: email, adminPassword: password } = testbed;
 const one = { url, user: { email, password }, selection: ['authentication/first-contact-is-401'] };
 
-describe('runConformance', () => {
+describe('a conformance run that a program starts', () => {
   it('returns the verdicts of the selected cases, and reports each as it comes', async () => {
     const seen: CaseVerdict[] = [];
     const result = await runConformance({ ...one, onVerdict: (verdict) => seen.push(verdict) });

@@ -30,7 +30,7 @@ const counting = defineBehaviour({
 // Other test files share the catalogue.
 afterAll(() => (catalogue as Map<string, unknown>).delete(counting.name));
 
-describe('runFleet', () => {
+describe('a fleet that a program starts', () => {
   it('returns the outcome of every device, and reports its progress', async () => {
     const seen: number[] = [];
     const result = await runFleet(

@@ -60,7 +60,7 @@ interface Found {
 }
 
 /** The check of words reads only files of this project, so that it may take long on worse ones. */
-const wordChecks = ['bin/dev/prose.mjs', 'bin/dev/unwanted-words.mjs'];
+const wordChecks = ['bin/dev/names.mjs', 'bin/dev/prose.mjs', 'bin/dev/unwanted-words.mjs'];
 
 const isProduction = (path: string): boolean =>
   /\.(ts|mjs)$/.test(path) &&

@@ -11,10 +11,7 @@ export function masksIn(text: string): readonly string[] {
   return text.match(masks) ?? [];
 }
 
-/**
- * Returns the variable of a mask: `<masked:device-token, other claims>` is
- * `DEVICE_TOKEN_OTHER_CLAIMS`.
- */
+/** Returns the variable of a mask: `<masked:device-token>` is `DEVICE_TOKEN`. */
 export function variableOf(mask: string): string {
   const name = mask.slice('<masked'.length, -1).replace(/^:/, '');
   return name.replace(/\W+/g, '_').toUpperCase() || UNNAMED;

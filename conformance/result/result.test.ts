@@ -13,7 +13,7 @@ function outcomes(...names: readonly VerdictName[]) {
   return names.map((verdict) => ({ verdict }));
 }
 
-describe('worstOf', () => {
+describe('the outcome of several verdicts', () => {
   it.each<[readonly VerdictName[], VerdictName]>([
     [['pass', 'fail', 'error'], 'fail'],
     [['pass', 'error', 'inconclusive'], 'error'],
@@ -22,7 +22,7 @@ describe('worstOf', () => {
     [['observed', 'skip'], 'inconclusive'],
     [['skip'], 'inconclusive'],
     [[], 'inconclusive'],
-  ])('returns for the verdicts %j the outcome %s', (names, worst) => {
+  ])('is for %j the verdict %s', (names, worst) => {
     expect(worstOf(outcomes(...names))).toBe(worst);
   });
 });
@@ -51,8 +51,8 @@ describe('a run with --fail-on must', () => {
   });
 });
 
-describe('countVerdicts', () => {
-  it('counts each of the six verdicts, including those that do not occur', () => {
+describe('the totals of a run', () => {
+  it('count each of the six verdicts, including those that do not occur', () => {
     expect(countVerdicts(outcomes('pass', 'pass', 'skip'))).toEqual({
       fail: 0,
       error: 0,
@@ -64,10 +64,10 @@ describe('countVerdicts', () => {
   });
 });
 
-describe('decideMusts', () => {
+describe('the count of decided MUST requirements', () => {
   const first = 'authentication/first-contact-is-401';
 
-  it('counts only the violated requirements of a failed case as decided', () => {
+  it('has only the violated requirements of a failed case', () => {
     const failed = verdictOn('audit-log/list-is-200', { verdict: 'fail' });
     const { decided } = decideMusts([{ ...failed, violated: ['audit.list'] }]);
     expect([failed.requirements.length > 1, decided]).toEqual([true, 1]);
@@ -79,11 +79,11 @@ describe('decideMusts', () => {
     ['inconclusive', 0],
     ['error', 0],
     ['skip', 0],
-  ])('counts a MUST with the verdict %s this many times as decided: %i', (verdict, decided) => {
+  ])('has a MUST with the verdict %s this many times: %i', (verdict, decided) => {
     expect(decideMusts([verdictOn(first, { verdict })]).decided).toBe(decided);
   });
 
-  it('lists each MUST that no case decided', () => {
+  it('comes with a list of each MUST that no case decided', () => {
     const none = decideMusts([]);
     const ids = none.undecidedMusts.map(({ id }) => id);
     expect(ids).toContain('auth.first-contact-is-401');
@@ -95,7 +95,7 @@ describe('decideMusts', () => {
     );
   });
 
-  it('gives for each undecided MUST the reason of its nearest case', () => {
+  it('comes with the reason of the nearest case for each undecided MUST', () => {
     const reason = { code: 'user', text: 'the target does not offer user' };
     const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
     expect(undecidedMusts).toContainEqual({

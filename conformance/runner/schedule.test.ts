@@ -27,20 +27,20 @@ describe('the order of cases in groups', () => {
   });
 });
 
-describe('inStartOrder', () => {
+describe('the start order of cases', () => {
   const long = { id: 'long', order: 'first' } as const;
   const short = { id: 'short', order: undefined };
 
-  it('starts with the long cases when there are several jobs', () => {
+  it('has the long cases first when there are several jobs', () => {
     expect(inStartOrder([short, long, short], 8)).toEqual([long, short, short]);
   });
 
-  it('keeps the report order when there is a single job', () => {
+  it('is the report order when there is a single job', () => {
     expect(inStartOrder([short, long, short], 1)).toEqual([short, long, short]);
   });
 });
 
-describe('eachOf', () => {
+describe('a queue of items for several jobs', () => {
   /** Returns the highest number of items in progress at once, and their starting order. */
   async function runAll(jobs: number, count: number) {
     const begun: number[] = [];

@@ -67,9 +67,9 @@ describe('an altered token', () => {
   });
 });
 
-describe('claimsOf', () => {
+describe('the claims of a token', () => {
   it.each(['opaque', `${part({})}.${part({ exp: 1 })}.x`, 'a.b.c'])(
-    'cannot observe the claims of the token %s',
+    'cannot be observed in the token %s',
     (text) => {
       expect(() => claimsOf(text)).toThrow(NotObservable);
     },

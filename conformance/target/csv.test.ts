@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { csvProblem, readCsv } from './csv.ts';
 import { relationsOf } from './link-header.ts';
 
-describe('readCsv', () => {
+describe('the CSV reader of the suite', () => {
   it.each([
     ['', []],
     [
@@ -33,7 +33,7 @@ describe('readCsv', () => {
   });
 });
 
-describe('csvProblem', () => {
+describe('the CSV check of the suite', () => {
   it.each(['', 'a,b\r\n1,2\r\n', 'a\n"x, ""y""\nz"', 'a,b\n,'])('accepts %j', (document) => {
     expect(csvProblem(document)).toBeUndefined();
   });
@@ -48,7 +48,7 @@ describe('csvProblem', () => {
   });
 });
 
-describe('relationsOf', () => {
+describe('the reader of the header Link', () => {
   it('returns the URL of each relation type', () => {
     const header = '</logs?page=1>; rel="first", </logs?page=3&sort=asc>; rel=next';
     expect(relationsOf(header)).toEqual({ first: '/logs?page=1', next: '/logs?page=3&sort=asc' });

@@ -10,7 +10,7 @@ function taken(text: string, hasEnded = false) {
   return found && [found.response.status, found.response.text, found.rest.toString()];
 }
 
-describe('parsedResponse', () => {
+describe('the parser of raw responses', () => {
   it.each([
     ['HTTP/1.1 204 No Content\r\n\r\nHTTP', [204, '', 'HTTP']],
     ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd', [200, 'abc', 'd']],

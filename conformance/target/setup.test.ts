@@ -69,8 +69,8 @@ describe('a base URL with a path', () => {
   });
 });
 
-describe('listCases', () => {
-  it('returns what describes a case, and no function', () => {
+describe('the list of cases', () => {
+  it('has what describes a case, and no function', () => {
     const [first] = listCases();
     expect(Object.keys(first ?? {}).sort()).toEqual([
       'covers',

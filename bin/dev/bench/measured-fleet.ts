@@ -15,8 +15,8 @@ const SETTLE_GROWTH = 4;
 const SETTLE_MAX_MS = 120_000;
 
 /**
- * Returns the plan of a fleet whose devices poll every 10 s.
- * @param server a server that accepts devices automatically
+ * Returns the plan of a fleet whose devices poll every 10 s, for a server that accepts devices
+ * automatically.
  */
 export function steadyFleet({ baseUrl, headerPrefix, tls }: ServerReady): FleetBench['plan'] {
   return {

@@ -106,10 +106,7 @@ function Fleet({ run, reload }: { run: RunView; reload: () => void }) {
 /** Exit codes of a fleet that ran to its end or was stopped. */
 const endedExitCodes: readonly unknown[] = [0, null, 130, undefined];
 
-/**
- * The state of a run as a badge.
- * @param props.exitCode undefined until it is known
- */
+/** The state of a run as a badge. The exit code is undefined until it is known. */
 function State({ run, exitCode }: { run: RunView; exitCode: number | null | undefined }) {
   if (run.state === 'running') return <Badge tone="pending">running</Badge>;
   if (endedExitCodes.includes(exitCode)) return <Badge tone="plain">ended</Badge>;
