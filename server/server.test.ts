@@ -92,9 +92,9 @@ describe('a server that has started', () => {
     const [one, again] = [await start(), await start()];
     expect(again.adminToken).toBe(one.adminToken);
     expect(again.controlToken).toBe(one.controlToken);
-    const other = await start({ random: seededRandom('other') });
-    expect(other.adminToken).not.toBe(one.adminToken);
-    expect(other.controlToken).not.toBe(one.controlToken);
+    const otherServer = await start({ random: seededRandom('other') });
+    expect(otherServer.adminToken).not.toBe(one.adminToken);
+    expect(otherServer.controlToken).not.toBe(one.controlToken);
   });
 
   it("uses the machine's clock and real randomness by default", async () => {

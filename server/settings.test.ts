@@ -64,9 +64,9 @@ describe('completed settings', () => {
   });
 
   it('do not modify the defaults', () => {
-    const before = { ...defaultSettings };
+    const settingsBefore = { ...defaultSettings };
     completeSettings({ port: 1 });
-    expect(defaultSettings).toEqual(before);
+    expect(defaultSettings).toEqual(settingsBefore);
   });
 });
 

@@ -27,15 +27,15 @@ describe('a testbed', () => {
   });
 
   it('runs beside other testbeds, and each refuses the tokens of others', async () => {
-    const others = await Promise.all([startTestbed(), startTestbed()]);
-    expect(new Set([testbed, ...others].map(({ baseUrl }) => baseUrl)).size).toBe(3);
-    const [first, second] = others;
+    const otherTestbeds = await Promise.all([startTestbed(), startTestbed()]);
+    expect(new Set([testbed, ...otherTestbeds].map(({ baseUrl }) => baseUrl)).size).toBe(3);
+    const [first, second] = otherTestbeds;
     await acceptedIn(testbed, testbed, 'of-the-first');
     expect((await first?.admin.call('count-devices'))?.body).toEqual({ count: 0 });
     const headers = { Authorization: `Bearer ${second?.adminToken}` };
     const foreign = first?.admin.call('count-devices', { headers });
     expect(await statusOf(foreign ?? Promise.resolve())).toBe(401);
-    await Promise.all(others.map((other) => other.close()));
+    await Promise.all(otherTestbeds.map((otherTestbed) => otherTestbed.close()));
   });
 
   it('creates the same IDs and secrets from the same seed', async () => {
@@ -50,22 +50,24 @@ describe('a testbed', () => {
   });
 
   it("accepts the server's settings and refuses invalid values", async () => {
-    const other = await startTestbed({ autoAccept: true, headerPrefix: 'X-MEN' });
-    expect(other.headerPrefix).toBe('X-MEN');
-    await other.close();
+    const otherTestbed = await startTestbed({ autoAccept: true, headerPrefix: 'X-MEN' });
+    expect(otherTestbed.headerPrefix).toBe('X-MEN');
+    await otherTestbed.close();
     await expect(startTestbed({ tokenLifetimeSeconds: 0 })).rejects.toThrow('tokenLifetimeSeconds');
     await expect(startTestbed({ world: 'devices: [{}]' })).rejects.toThrow('world:1:');
   });
 
   it('starts with a world and returns to it on a reset', async () => {
-    const other = await startTestbed({ world: { devices: [{ name: 'one', status: 'accepted' }] } });
-    const { body: before } = await other.admin.call('list-devices');
-    expect(before.map(({ status }) => status)).toEqual(['accepted']);
-    const parameters = { id: before[0]?.id ?? '' };
-    await other.admin.call('decommission-device', { parameters });
-    await other.reset();
-    expect((await other.admin.call('list-devices')).body).toEqual(before);
-    await other.close();
+    const otherTestbed = await startTestbed({
+      world: { devices: [{ name: 'one', status: 'accepted' }] },
+    });
+    const { body: devicesBefore } = await otherTestbed.admin.call('list-devices');
+    expect(devicesBefore.map(({ status }) => status)).toEqual(['accepted']);
+    const parameters = { id: devicesBefore[0]?.id ?? '' };
+    await otherTestbed.admin.call('decommission-device', { parameters });
+    await otherTestbed.reset();
+    expect((await otherTestbed.admin.call('list-devices')).body).toEqual(devicesBefore);
+    await otherTestbed.close();
   });
 
   it('runs behind TLS, and its admin needs no trust in the test CA', async () => {
@@ -99,10 +101,14 @@ describe('a testbed', () => {
   });
 
   it('closes once, even if it is closed repeatedly, and is disposable', async () => {
-    const other = await startTestbed();
-    await Promise.all([other.close(), other[Symbol.asyncDispose](), other.close()]);
-    await expect(fetch(other.baseUrl)).rejects.toThrow();
-    await expect(fetch(`${other.controlUrl}/ready`)).rejects.toThrow();
+    const otherTestbed = await startTestbed();
+    await Promise.all([
+      otherTestbed.close(),
+      otherTestbed[Symbol.asyncDispose](),
+      otherTestbed.close(),
+    ]);
+    await expect(fetch(otherTestbed.baseUrl)).rejects.toThrow();
+    await expect(fetch(`${otherTestbed.controlUrl}/ready`)).rejects.toThrow();
   });
 });
 
@@ -304,7 +310,7 @@ describe("the reset of a testbed's tenant", () => {
     testbed.clock.advance(20);
     testbed.rates.set({ requests: 0, windowSeconds: 1 });
     testbed.faults.add({ rules: [{ id: 'all', act: { kind: 'respond', status: 503 } }] });
-    const other = await testbed.tenants.create('other');
+    const otherTenant = await testbed.tenants.create('other');
     await testbed.reset();
     expect((await ended).code).toBe(1001);
     expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
@@ -312,7 +318,7 @@ describe("the reset of a testbed's tenant", () => {
     expect([testbed.faults.list(), testbed.journal.list()]).toEqual([[], []]);
     expect(await namesIn(testbed)).toEqual([]);
     expect(await statusFor(testbed, token)).toBe(401);
-    expect(await statusOf(other.admin.call('count-devices'))).toBe(401);
+    expect(await statusOf(otherTenant.admin.call('count-devices'))).toBe(401);
   });
 
   it('logs the admin in again, whatever happened to the account', async () => {

@@ -15,9 +15,9 @@ export function applyWaivers(
   waivers: readonly Waiver[],
   today: string,
 ): Pick<ClientTestResult, 'duties' | 'waivers' | 'problems'> {
-  const rows = waivers.map(({ id: duty, ...rest }) => {
-    const state = stateOf(rest, duties.find((each) => each.duty === duty)?.state, today);
-    return { duty, ...rest, state };
+  const rows = waivers.map(({ id: duty, ...waiver }) => {
+    const state = stateOf(waiver, duties.find((each) => each.duty === duty)?.state, today);
+    return { duty, ...waiver, state };
   });
   return {
     duties: duties.map((each) => {

@@ -7,8 +7,8 @@ const lines = clientTestLines(sampleClientTest);
 /** Returns the lines of a section that name a duty. */
 function dutiesIn(title: string): readonly string[] {
   const from = lines.indexOf(`${title}:`) + 1;
-  const rest = lines.slice(from, lines.indexOf('', from));
-  return rest.filter((line) => /^ {2}[a-z]+\.[a-z-0-9]+ \(/.test(line));
+  const laterLines = lines.slice(from, lines.indexOf('', from));
+  return laterLines.filter((line) => /^ {2}[a-z]+\.[a-z-0-9]+ \(/.test(line));
 }
 
 describe('the text of a client test', () => {

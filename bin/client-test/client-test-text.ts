@@ -89,10 +89,10 @@ export function clientTestOutcomes({ duties, failOn }: ClientTestResult): readon
 
 /** Returns the duties whose state differs from that in an earlier client test, as lines. */
 export function changeLines(
-  earlier: ClientTestResult,
+  earlierResult: ClientTestResult,
   { duties }: ClientTestResult,
 ): readonly string[] {
-  const earlierStates = new Map(earlier.duties.map(({ duty, state }) => [duty, state]));
+  const earlierStates = new Map(earlierResult.duties.map(({ duty, state }) => [duty, state]));
   const changedDuties = duties.filter(({ duty, state }) => earlierStates.get(duty) !== state);
   const lines = changedDuties.map(
     ({ duty, level, state }) =>
@@ -107,9 +107,10 @@ export function changeLines(
 function unmetSection(duties: readonly TestedDuty[]): readonly string[] {
   const unmet = duties.filter((duty) => duty.state === 'not-tested' && isListed(duty));
   const selectedDuties = unmet.filter(({ reason }) => reason !== NOT_SELECTED);
-  const others = unmet.length - selectedDuties.length;
-  const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
-  return sectionLines('Not tested', [...undecidedLines(selectedDuties), ...rest]);
+  const otherCount = unmet.length - selectedDuties.length;
+  const otherLines =
+    otherCount === 0 ? [] : [`  ${otherCount} of scenes that --scene did not select`];
+  return sectionLines('Not tested', [...undecidedLines(selectedDuties), ...otherLines]);
 }
 
 /** Returns the client test in the format that CI servers show. */

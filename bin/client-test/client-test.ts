@@ -52,8 +52,8 @@ export async function runClientTest(
     if (intervalMs === undefined)
       return joinResults({ ...facts, ended: watchedScenes, skipped: skippedScenes, signal });
     const spentMs = systemClock.monotonicMs() - startedMs;
-    const rest = allScenes.filter((scene) => scene !== first);
-    const schedule = scheduleOf(rest, { options, intervalMs, capabilities, spentMs });
+    const otherScenes = allScenes.filter((scene) => scene !== first);
+    const schedule = scheduleOf(otherScenes, { options, intervalMs, capabilities, spentMs });
     for (const { scene, reason } of schedule) {
       if (reason !== undefined)
         skippedScenes.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });

@@ -18,10 +18,10 @@ export async function openCountedAddress(
   const server: Server = createServer((socket) => {
     connections += 1;
     onConnection();
-    const other = connect(target, '127.0.0.1');
+    const targetSocket = connect(target, '127.0.0.1');
     for (const [one, two] of [
-      [socket, other],
-      [other, socket],
+      [socket, targetSocket],
+      [targetSocket, socket],
     ] as const) {
       open.add(one);
       one.pipe(two);

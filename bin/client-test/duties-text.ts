@@ -90,6 +90,7 @@ function nextLines(duties: readonly ListedDuty[]): readonly string[] {
     ...(command === undefined ? [] : [`      ${command}`]),
     `      shows ${names.join(', ')}`,
   ]);
-  const rest = more === 0 ? [] : [`  and ${countText(more, 'further step')}; --json has them all`];
-  return ['', 'Not tested yet; steps that would test it:', ...lines, ...rest];
+  const moreLines =
+    more === 0 ? [] : [`  and ${countText(more, 'further step')}; --json has them all`];
+  return ['', 'Not tested yet; steps that would test it:', ...lines, ...moreLines];
 }

@@ -198,11 +198,11 @@ export class ObservedEvents {
     } else {
       this.all.push(event);
       this.#notify(event.event);
-      const earlier = this.all.at(-RATE_MAX)?.event;
+      const earlierEvent = this.all.at(-RATE_MAX)?.event;
       if (
-        earlier &&
+        earlierEvent &&
         this.all.length >= RATE_MAX &&
-        endOfEvent(event.event) - endOfEvent(earlier) < 1000
+        endOfEvent(event.event) - endOfEvent(earlierEvent) < 1000
       ) {
         this.#floods = `sent ${RATE_MAX} requests within a second`;
       }

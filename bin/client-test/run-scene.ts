@@ -48,7 +48,7 @@ export async function runScene(
   // Until the interval is measured the time of the first request stands for it.
   const timing = { intervalMs: time.intervalMs ?? contactMs, contactMs, retryMs };
   // A client that is started by hand meets all scenes on one testbed.
-  const before = { verdict: testbed.verdict, events: testbed.events.all.length };
+  const stateBefore = { verdict: testbed.verdict, events: testbed.events.all.length };
   let stop: SceneStopped | undefined;
   try {
     await begin(scene, testbed, timing);
@@ -69,8 +69,8 @@ export async function runScene(
     testbed.judge.end(systemClock.monotonicMs());
   }
   testbed.writeLog();
-  const verdict = verdictSince(before.verdict, testbed.verdict);
-  const events = testbed.events.all.slice(before.events);
+  const verdict = verdictSince(stateBefore.verdict, testbed.verdict);
+  const events = testbed.events.all.slice(stateBefore.events);
   const afterCut = await cutOutcome(scene, testbed, {
     events,
     verdict,
@@ -126,11 +126,11 @@ async function waitOrStop(
   withinMs: number,
 ): Promise<void> {
   const fromMs = systemClock.monotonicMs();
-  const before = testbed.events.all.length;
+  const eventsBefore = testbed.events.all.length;
   const busyMs = Math.min(withinMs, BUSY_WAIT_MS);
   if ((await testbed.waitFor(name, busyMs)) !== undefined) return;
   // A client that polls on and on, and never for this, will not do so later.
-  const isBusy = testbed.events.all.length - before > REQUESTS_IN_VAIN_MAX;
+  const isBusy = testbed.events.all.length - eventsBefore > REQUESTS_IN_VAIN_MAX;
   if (!isBusy) {
     if ((await testbed.waitFor(name, withinMs - busyMs)) !== undefined) return;
     const endMs = fromMs + withinMs + GROWN_PAUSE_MAX_MS;
@@ -229,7 +229,7 @@ async function cutOutcome(
   const step = steps.find((each) => 'cut' in each);
   const cutMs = testbed.lastEventMs('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
-  const later = events.filter(({ event }) => endOfEvent(event) > cutMs);
+  const laterEvents = events.filter(({ event }) => endOfEvent(event) > cutMs);
   // Without its response a report may have been stored all the same.
   const isStored = (event: ObservedEvent): boolean =>
     conditions['final report'](event) ||
@@ -243,7 +243,7 @@ async function cutOutcome(
   const reportedFalseSuccess = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return {
     point: step.cut.name,
-    sentRequestAgain: later.length > 0,
+    sentRequestAgain: laterEvents.length > 0,
     finalStatuses,
     polledAgain,
     reportedFalseSuccess,

@@ -46,11 +46,11 @@ function journalOf(name: string, ...lines: readonly object[]) {
 
 describe('fleetbed calendar', () => {
   it('shows the schedule of the current day', async () => {
-    const before = dayOf(systemClock.now());
+    const dayBefore = dayOf(systemClock.now());
     const { code, stdout, stderr } = await calendar();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [, day = ''] = /^Schedule on (\S+):/.exec(stdout) ?? [];
-    expect([before, dayOf(systemClock.now())]).toContain(day);
+    expect([dayBefore, dayOf(systemClock.now())]).toContain(day);
     expect(stdout).toMatch(/│ GET v1 \/deployments\/artifacts +│ 2021-10-18 │ 2027-08-25/);
     expect(stdout).toContain('propagate of POST internal v1');
   });

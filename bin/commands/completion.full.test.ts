@@ -77,8 +77,8 @@ describe('the completion of a command line', { timeout: 60_000 }, () => {
 
 describe('the completion script for commands, options and files', { timeout: 60_000 }, () => {
   /** Types three prefixes, waits for each to be completed, and leaves the shell. */
-  async function typeIn(shell: string, args: readonly string[], before = ''): Promise<void> {
-    const source = `cd ${folder}; ${before}source ${await scriptFor(shell)}`;
+  async function typeIn(shell: string, args: readonly string[], prefix = ''): Promise<void> {
+    const source = `cd ${folder}; ${prefix}source ${await scriptFor(shell)}`;
     const { code, written } = await programOnTerminal(args, {
       keys: [
         // The first output is the prompt.

@@ -145,11 +145,11 @@ function namedCommand(commands: readonly Command[], args: readonly string[]) {
     .filter(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
     .toSorted((one, other) => other.name.length - one.name.length)
     .at(0);
-  const [after] = longestMatch ? names.slice(longestMatch.name.split(' ').length) : [];
+  const [nextWord] = longestMatch ? names.slice(longestMatch.name.split(' ').length) : [];
   const takesIt = longestMatch?.command.registeredArguments.length !== 0;
   if (
     longestMatch &&
-    (after === undefined || (takesIt && !subcommandHint(longestMatch.command, after)))
+    (nextWord === undefined || (takesIt && !subcommandHint(longestMatch.command, nextWord)))
   ) {
     return {
       command: longestMatch.command,

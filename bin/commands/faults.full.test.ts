@@ -52,8 +52,8 @@ describe('fleetbed faults', () => {
       code: 0,
       stdout: 'Added gateway.\n',
     });
-    const before = await faults(ready, ['check']);
-    expect([before.code, before.stdout]).toEqual([
+    const firstCheck = await faults(ready, ['check']);
+    expect([firstCheck.code, firstCheck.stdout]).toEqual([
       1,
       'the planned fault gateway (respond) never fired; its rule matched 0 requests\n',
     ]);

@@ -231,10 +231,10 @@ describe('fleetbed state import', () => {
     await during(fresh, async (server) => {
       const token = devices[1]?.token ?? '';
       const { uri } = await linkTo(server, token, artifactId);
-      const before = await during(data, async (old) => {
-        return (await fetchFile((await linkTo(old, token, artifactId)).uri)).bytes;
+      const bytesBefore = await during(data, async (oldServer) => {
+        return (await fetchFile((await linkTo(oldServer, token, artifactId)).uri)).bytes;
       });
-      expect((await fetchFile(uri)).bytes).toEqual(before);
+      expect((await fetchFile(uri)).bytes).toEqual(bytesBefore);
       expect(JSON.parse((await control(server, 'GET', '/tenants')).text)).toHaveLength(2);
     });
   });

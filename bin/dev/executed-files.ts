@@ -71,9 +71,9 @@ function sourceOf(url: string): string | undefined {
 
 /** Returns the location for the inspector, which counts lines and columns from 0. */
 function locationOf(text: string, offset: number) {
-  const before = text.slice(0, offset);
-  const lineNumber = before.split('\n').length - 1;
-  return { lineNumber, columnNumber: offset - (before.lastIndexOf('\n') + 1) };
+  const textBefore = text.slice(0, offset);
+  const lineNumber = textBefore.split('\n').length - 1;
+  return { lineNumber, columnNumber: offset - (textBefore.lastIndexOf('\n') + 1) };
 }
 
 /**

@@ -131,7 +131,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
     `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const [first = [], ...others] = cells;
+  const [first = [], ...otherRows] = cells;
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [line(first), rule, ...others.map(line)].join('\n');
+  return [line(first), rule, ...otherRows.map(line)].join('\n');
 }

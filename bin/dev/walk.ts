@@ -152,7 +152,7 @@ async function walkApi(opened: TestServer): Promise<void> {
     const server = { ...opened, adminToken };
     const device = await acceptedDevice(server, `walker-${round}`);
     const isForDevices = row.authorization === 'device' || row.authorization === 'socket';
-    const [own, other] = isForDevices
+    const [ownToken, otherToken] = isForDevices
       ? [device.token, server.adminToken]
       : [server.adminToken, device.token];
     const resourceCall = resourceCalls[row.id as keyof typeof resourceCalls];
@@ -163,10 +163,14 @@ async function walkApi(opened: TestServer): Promise<void> {
     const call = (given: TestCall): Promise<TestResponse> =>
       server.request(row.method, targetOf(row, { parameters, ...given }), given);
     await call({});
-    await call({ token: other, ...right });
-    for (const wrong of wrongCalls) await call({ token: own, ...right, ...wrong });
-    await call({ token: own, ...right, parameters: { ...parameters, id: 'no ID', name: 'n o' } });
-    await call({ token: own, ...right });
+    await call({ token: otherToken, ...right });
+    for (const wrong of wrongCalls) await call({ token: ownToken, ...right, ...wrong });
+    await call({
+      token: ownToken,
+      ...right,
+      parameters: { ...parameters, id: 'no ID', name: 'n o' },
+    });
+    await call({ token: ownToken, ...right });
   }
 }
 

@@ -258,9 +258,9 @@ describe('the layers listed in CONTRIBUTING', () => {
     expect(free).toEqual(['bin/ship', 'bin/journeys']);
     const early = layers.flatMap((layer, at) =>
       (ruled(layer)?.layers ?? [])
-        .map((other) => layers.indexOf(other.replace(/\/\*$/, '')))
-        .filter((other) => other >= at)
-        .map((other) => `${layer} before ${layers[other]}`),
+        .map((otherLayer) => layers.indexOf(otherLayer.replace(/\/\*$/, '')))
+        .filter((otherAt) => otherAt >= at)
+        .map((otherAt) => `${layer} before ${layers[otherAt]}`),
     );
     expect(early).toEqual([]);
   });
@@ -269,10 +269,10 @@ describe('the layers listed in CONTRIBUTING', () => {
 describe('the sources of the project', () => {
   it('spell API paths only in the contract, the cases and the defective clients', () => {
     const allowed = ['fixtures/', 'conformance/cases/', 'conformance/client-judge/self-test/'];
-    const others = production.filter(
+    const otherFiles = production.filter(
       ({ path }) => !allowed.some((folder) => path.startsWith(folder)),
     );
-    const spelled = others.flatMap((source) =>
+    const spelled = otherFiles.flatMap((source) =>
       nodesOf(
         source,
         (node) => isText(node) && node.text.includes('/api/') && !node.text.startsWith('.'),
@@ -284,11 +284,11 @@ describe('the sources of the project', () => {
   it('use real time, randomness and their own process in only three files', () => {
     const process = 'simulator/metrics/generator-machine.ts';
     const allowed = ['fixtures/base/clock.ts', 'fixtures/base/random.ts', process];
-    const others = production.filter(
+    const otherFiles = production.filter(
       // The console page runs in a browser, which has no other clock.
       ({ path }) => !allowed.includes(path) && !path.startsWith('server/console/page/'),
     );
-    expect(others.flatMap((source) => nodesOf(source, isNonDeterministic))).toEqual([]);
+    expect(otherFiles.flatMap((source) => nodesOf(source, isNonDeterministic))).toEqual([]);
   });
 
   it('import the SQL engine only in the store', () => {

@@ -74,7 +74,7 @@ function tokenTimes(behaviour: string): number[] {
 }
 
 function gaps(times: readonly number[]): number[] {
-  return times.slice(1).map((time, before) => time - (times[before] ?? 0));
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
 
 function refusedRequests(behaviour: string): JournaledRequest[] {
@@ -107,12 +107,12 @@ describe('a server during a day and a night', () => {
 
   it('answers 401 to a device that never renews its token', () => {
     const last = Math.max(...tokenTimes('never-renews'));
-    const later = fleet
+    const laterResponses = fleet
       .responsesTo('never-renews')
       .filter(({ at }) => Date.parse(at) > last + (TOKEN_HOURS * HOUR_MS + MINUTE_MS));
-    expect(later.length).toBeGreaterThan(80);
-    expect(new Set(later.map(({ status }) => status))).toEqual(new Set([401]));
-    expect(later.map(({ operation }) => operation)).not.toContain('post-auth-request');
+    expect(laterResponses.length).toBeGreaterThan(80);
+    expect(new Set(laterResponses.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(laterResponses.map(({ operation }) => operation)).not.toContain('post-auth-request');
   });
 
   it('receives later requests of a night-only device only at night', async () => {

@@ -98,9 +98,9 @@ beforeAll(async () => {
 
 afterAll(() => fleet.testbed.close());
 
-function success(before: readonly string[] = []): string[] {
+function success(earlierReports: readonly string[] = []): string[] {
   const healthy = ['downloading 204', 'installing 204', 'rebooting 204', 'success 204'];
-  return [...before, ...healthy];
+  return [...earlierReports, ...healthy];
 }
 
 describe('a fleet with every behaviour', () => {

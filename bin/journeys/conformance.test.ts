@@ -70,7 +70,7 @@ describe('the reference server under the conformance suite', () => {
   });
 
   it('passes with another header prefix', { timeout: SUITE_MAX_MS }, async () => {
-    const other = await startServer({
+    const otherServer = await startServer({
       port: 0,
       controlPort: 0,
       logLevel: 'silent',
@@ -79,7 +79,7 @@ describe('the reference server under the conformance suite', () => {
       adminPassword: server.adminPassword,
     });
     try {
-      const { baseUrl, controlUrl: url, controlToken: token } = other;
+      const { baseUrl, controlUrl: url, controlToken: token } = otherServer;
       const result = await judge({
         baseUrl,
         headerPrefix: 'X-MEN',
@@ -90,7 +90,7 @@ describe('the reference server under the conformance suite', () => {
       expect(complaints(result)).toEqual([]);
       expect(result.outcome).toBe('pass');
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 

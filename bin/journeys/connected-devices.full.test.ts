@@ -202,24 +202,24 @@ describe('a simulated device', { timeout: RUN_MAX_MS }, () => {
   });
 
   it('performs all requests of the server without a failure', async () => {
-    const other = await Connected.start();
+    const connected = await Connected.start();
     try {
-      await other.untilKnown('serial');
+      await connected.untilKnown('serial');
       for (const operation of ['check-device-update', 'send-device-inventory'] as const) {
-        const path = pathOf(managementOperations[operation], { id: other.id });
-        expect((await other.manage(path, { method: 'POST' })).status).toBe(202);
+        const path = pathOf(managementOperations[operation], { id: connected.id });
+        expect((await connected.manage(path, { method: 'POST' })).status).toBe(202);
       }
-      const { open, next } = await socket(other);
+      const { open, next } = await socket(connected);
       // The reply proves that the device has read all earlier messages.
       await open.send({ proto: 0xffff, typ: 'ping' });
       expect((await next()).typ).toBe('pong');
       // The device has sent one inventory unprompted and one at the server's request.
-      await other.untilAnswered('put-attributes', 2);
-      const { code, stdout } = await other.fleet.end('SIGINT');
+      await connected.untilAnswered('put-attributes', 2);
+      const { code, stdout } = await connected.fleet.end('SIGINT');
       const { errors }: FleetResult = JSON.parse(stdout);
       expect({ code, errors }).toEqual({ code: 130, errors: [] });
     } finally {
-      await other.end();
+      await connected.end();
     }
   });
 });

@@ -133,18 +133,18 @@ describe('the capabilities of a target', () => {
   it('are detected as missing under a dialect, and the cases that need them are skipped', {
     timeout: SUITE_MAX_MS,
   }, async () => {
-    const other = await startServer({
+    const otherServer = await startServer({
       port: 0,
       controlPort: 0,
       logLevel: 'silent',
       dialects: new Set(['open-source']),
     });
     try {
-      const credentials = { token: other.adminToken };
+      const credentials = { token: otherServer.adminToken };
       const result = await judge(
         ['monitor/', 'audit-log/', 'artifacts/list'],
         { credentials },
-        other,
+        otherServer,
       );
       const missing = result.capabilities.filter(({ probed }) => probed === 'missing');
       expect(missing.map(({ capability }) => capability)).toEqual(
@@ -157,15 +157,15 @@ describe('the capabilities of a target', () => {
       expect(result.outcome).toBe('inconclusive');
       // An edition without tenants has no roles, so it lacks operations that role cases call.
       const script = 'process.stdout.write(JSON.stringify({ token: process.env.OTHER_TOKEN }))';
-      process.env.OTHER_TOKEN = other.adminToken;
+      process.env.OTHER_TOKEN = otherServer.adminToken;
       const steps = { login: null, 'powerless-user': null };
       const command = [process.execPath, '-e', script];
       const given = readHookFile(JSON.stringify({ command, steps }), folder);
-      expect(skippedFor(await judge(['roles/forbidden-on'], { hooks: given }, other))).toEqual([
-        'role-control',
-      ]);
+      expect(
+        skippedFor(await judge(['roles/forbidden-on'], { hooks: given }, otherServer)),
+      ).toEqual(['role-control']);
       const declared = { with: ['monitor', 'inventory'], without: ['audit-log'] } as const;
-      const held = await judge([], { ids: new Set(), credentials, declared }, other);
+      const held = await judge([], { ids: new Set(), credentials, declared }, otherServer);
       expect(held.outcome).toBe('fail');
       expect(held.verdicts).toMatchObject([
         {
@@ -177,16 +177,16 @@ describe('the capabilities of a target', () => {
         },
       ]);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 
   it('are reported if declared missing although they work, and their cases are skipped', async () => {
     const result = await judge(['monitor/'], { declared: { without: ['monitor'] } });
-    const [message, ...others] = result.verdicts;
+    const [message, ...otherVerdicts] = result.verdicts;
     expect(message).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
     expect(message?.observation).toContain('but the target has it');
-    expect(new Set(others.map(({ verdict }) => verdict))).toEqual(new Set(['skip']));
+    expect(new Set(otherVerdicts.map(({ verdict }) => verdict))).toEqual(new Set(['skip']));
     const row = result.capabilities.find(({ capability }) => capability === 'monitor');
     expect(row).toMatchObject({ declared: 'missing', probed: 'offered' });
     expect(row?.contradiction).toContain('declared as missing');

@@ -14,8 +14,11 @@ async function start(): Promise<FleetOnTestbed> {
   return fleet;
 }
 
-/** Returns a predicate: this many updates have ended, and `after` returns true. */
-function haveEnded(count: number, after: (events: readonly FleetEvent[]) => boolean = () => true) {
+/** Returns a predicate: this many updates have ended, and `condition` returns true. */
+function haveEnded(
+  count: number,
+  condition: (events: readonly FleetEvent[]) => boolean = () => true,
+) {
   return (events: readonly FleetEvent[]): boolean => {
     const last = events.at(-1);
     const isWorthLooking = last?.kind === 'update' || last?.kind === 'exchange';
@@ -23,7 +26,7 @@ function haveEnded(count: number, after: (events: readonly FleetEvent[]) => bool
     const over = events.filter(
       (event) => event.kind === 'update' && /success|failure|aborted/.test(event.state),
     );
-    return over.length >= count && after(events);
+    return over.length >= count && condition(events);
   };
 }
 

@@ -254,8 +254,8 @@ describe('the guide of the command line', () => {
         variable,
       ).toBe(true);
     }
-    const others = [...named.keys()].filter((variable) => !optionsOf.has(variable));
-    expect(others).toEqual(['FLEETBED_CONFIG', 'FLEETBED_DEBUG']);
+    const otherVariables = [...named.keys()].filter((variable) => !optionsOf.has(variable));
+    expect(otherVariables).toEqual(['FLEETBED_CONFIG', 'FLEETBED_DEBUG']);
   });
 
   it('gives a reason for every dependency, and for no other package', () => {

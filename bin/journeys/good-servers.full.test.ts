@@ -75,9 +75,9 @@ function conflicting(): Alteration {
       const sent = request.body.length > 0 ? JSON.parse(String(request.body)) : query;
       const data = jsonInOrder([request.operation, sent]);
       const token = tokenOf(request);
-      const before = asked.get(token) ?? data;
-      asked.set(token, before);
-      return before === data ? request : ownResponse(409, { error: 'conflicting request data' });
+      const firstData = asked.get(token) ?? data;
+      asked.set(token, firstData);
+      return firstData === data ? request : ownResponse(409, { error: 'conflicting request data' });
     },
   };
 }

@@ -146,7 +146,7 @@ describe('arrivals of logs', () => {
 });
 
 function gapsOf(times: readonly number[]): number[] {
-  return times.slice(1).map((time, before) => time - (times[before] ?? 0));
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
 }
 
 describe('a reconnect storm', () => {
@@ -157,7 +157,7 @@ describe('a reconnect storm', () => {
     event.kind === 'socket-closed' && event.cause === 'cut';
   const isSocketOpening = (event: FleetEvent): boolean => event.kind === 'socket-opened';
 
-  function later(run: VirtualRun): FleetEvent[] {
+  function laterOpenings(run: VirtualRun): FleetEvent[] {
     const startedMs = Date.parse(run.result.startedAt);
     return run.events.filter(
       (event) => isSocketOpening(event) && event.atMs >= startedMs + MINUTE_MS,
@@ -171,7 +171,7 @@ describe('a reconnect storm', () => {
     const losses = moments(run, lost);
     expect(losses).toHaveLength(12);
     expect(Math.max(...losses) - Math.min(...losses)).toBeLessThan(200);
-    expect(new Set(later(run).map(({ device }) => device)).size).toBe(12);
+    expect(new Set(laterOpenings(run).map(({ device }) => device)).size).toBe(12);
     const returns = moments(run, isSocketOpening).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
     expect(Math.max(...returns)).toBeLessThan(71_000);
@@ -317,8 +317,8 @@ describe('a comparison of back-offs', () => {
       pollIntervalMs: MINUTE_MS,
       durationMs: 119_000,
     });
-    const [exponential, jittered, ...others] = run.result.backoffComparison ?? [];
-    expect(others).toEqual([]);
+    const [exponential, jittered, ...otherCohorts] = run.result.backoffComparison ?? [];
+    expect(otherCohorts).toEqual([]);
     expect(exponential).toMatchObject({ cohort: 'exponential', devices: 20, recovered: 20 });
     expect(jittered).toMatchObject({ cohort: 'full-jitter', devices: 20, recovered: 20 });
     expect(exponential?.fullRecoveryMs).toBeGreaterThan(0);

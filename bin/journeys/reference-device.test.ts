@@ -37,7 +37,7 @@ describe('a client made from the OpenAPI document of the device API', () => {
 
   it('drives every operation, and every response is as the document says', async () => {
     const device = await acceptedDevice(server, 'one');
-    const other = await acceptedDevice(server, 'other');
+    const otherDevice = await acceptedDevice(server, 'other');
     const body = { id_data: device.idData, pubkey: device.publicKeyPem };
     const headers = { 'X-SVC-Signature': signatureOf(JSON.stringify(body), device.privateKey) };
     const { text: secret } = await client.call('post-auth-request', { body, headers });
@@ -67,14 +67,17 @@ describe('a client made from the OpenAPI document of the device API', () => {
     expect(nothing.status).toBe(204);
 
     const map = { priority: 1, states: { ArtifactInstall_Enter: { action: 'pause' } } };
-    await deploy(server, [other], { name: 'with a map', update_control_map: map });
+    await deploy(server, [otherDevice], { name: 'with a map', update_control_map: map });
     const asked = { device_provides: board, update_control_map: true };
     const offer = await client.call('post-next-deployment-v2', {
-      secret: other.token,
+      secret: otherDevice.token,
       body: asked,
     });
     const mapped = offer.json<{ id: string }>().id;
-    await client.call('get-update-control-map', { secret: other.token, path: { id: mapped } });
+    await client.call('get-update-control-map', {
+      secret: otherDevice.token,
+      path: { id: mapped },
+    });
 
     const settings = {
       token: server.adminToken,

@@ -61,8 +61,8 @@ describe('a client made from the OpenAPI document of the management API', () => 
     const invitation = await mailTo(server, email);
     const secret_hash = invitation.secret;
     await client.call('complete-password-reset', { body: { secret_hash, password: fresh } });
-    const old = { email: 'old@example.com', password: fresh };
-    const oldId = createdId(await client.call('create-user-v1', { body: old }));
+    const oldUser = { email: 'old@example.com', password: fresh };
+    const oldId = createdId(await client.call('create-user-v1', { body: oldUser }));
     await callEach({}, 'list-users', 'get-own-user');
     await callEach({ id }, 'get-user');
     await client.call('update-user', { path: { id }, body: { roles: [] } });
@@ -107,7 +107,9 @@ describe('a client made from the OpenAPI document of the management API', () => 
     const path = { id: device.id };
     const { publicKeyPem: pubkey } = newDevice('later');
     const identity_data = { mac: 'later' };
-    const later = await client.call('preauthorize-device', { body: { identity_data, pubkey } });
+    const laterDevice = await client.call('preauthorize-device', {
+      body: { identity_data, pubkey },
+    });
     await client.call('list-devices', { query: { status: ['accepted', 'preauthorized'] } });
     await client.call('search-devices', { body: { status: ['accepted'], id: device.id } });
     await callEach({}, 'count-devices', 'get-device-limit');
@@ -116,7 +118,7 @@ describe('a client made from the OpenAPI document of the management API', () => 
     const set = { id: device.id, aid: device.authSetId };
     await callEach(set, 'get-auth-set-status');
     await client.call('set-auth-set-status', { path: set, body: { status: 'accepted' } });
-    await callEach({ id: createdId(later) }, 'decommission-device');
+    await callEach({ id: createdId(laterDevice) }, 'decommission-device');
     const gone = await acceptedDevice(server, 'gone');
     await callEach({ jti: gone.authSetId }, 'revoke-token');
     await callEach({ id: gone.id, aid: gone.authSetId }, 'delete-auth-set');
@@ -193,8 +195,11 @@ describe('a client made from the OpenAPI document of the management API', () => 
     await client.call('set-device-group', { path: { id: device.id }, body: group.body });
     const again = { name: 'again', artifact_name: 'release-1' };
     await client.call('create-group-deployment', { path: group.path, body: again });
-    const other = await deploy(server, [device], { name: 'other' });
-    await client.call('abort-deployment', { path: { id: other }, body: { status: 'aborted' } });
+    const otherDeployment = await deploy(server, [device], { name: 'other' });
+    await client.call('abort-deployment', {
+      path: { id: otherDeployment },
+      body: { status: 'aborted' },
+    });
     expect(client.problems).toEqual([]);
   });
 

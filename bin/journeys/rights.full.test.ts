@@ -122,14 +122,14 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
     ['ReadAuditLogs', 'audit-log/'],
   ])('ends before its first case and creates nothing without %s', async (right, selection) => {
     const credentials = await userWith(roleOf(...everything.filter((each) => each !== right)));
-    const before = await devices();
+    const devicesBefore = await devices();
     await expect(judge([selection], { credentials })).rejects.toMatchObject({
       code: 'unauthorized',
       message: expect.stringMatching(
         new RegExp(`^the user lacks the right ${right} .*403 for .*; give .* --skip-unauthorized`),
       ),
     });
-    expect(await devices()).toBe(before);
+    expect(await devices()).toBe(devicesBefore);
   });
 
   it('learns every right that the predefined role for pipelines lacks', async () => {
@@ -160,11 +160,11 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
 
   it('creates no device that the user could not remove', async () => {
     const baseUrl = await forbidding((line) => line.startsWith('DELETE '));
-    const before = await devices();
+    const devicesBefore = await devices();
     const result = await judge(['authentication/'], { baseUrl, skipUnauthorized: true });
     expect(troubles(result)).toEqual([]);
     expect(countSkipped(result)).toBeGreaterThan(5);
-    expect(await devices()).toBe(before);
+    expect(await devices()).toBe(devicesBefore);
     expect(result.made.device ?? 0).toBe(0);
   });
 });
@@ -174,7 +174,7 @@ describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_M
     // As with rights for groups of devices: the probe of an unknown device is no proof.
     const isOfProbe = (line: string): boolean => line.includes('/00000000-');
     const baseUrl = await forbidding((line) => /^PUT .*\/status$/.test(line) && !isOfProbe(line));
-    const before = await devices();
+    const devicesBefore = await devices();
     const result = await judge(['authentication/'], { baseUrl });
     const [lack] = result.verdicts.flatMap(({ reason }) =>
       reason?.code === 'unauthorized' ? [reason.text] : [],
@@ -182,7 +182,7 @@ describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_M
     expect(lack).toMatch(/^the user lacks the right ManageDevices .*: 403 for PUT \S+\/status$/);
     expect(result).toMatchObject({ outcome: 'inconclusive', unauthorized: lack });
     expect(result.headline).toBe(`inconclusive: the run ended early: ${lack}`);
-    expect(await devices()).toBe(before);
+    expect(await devices()).toBe(devicesBefore);
   });
 });
 

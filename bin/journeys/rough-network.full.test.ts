@@ -34,9 +34,9 @@ describe('a good server behind a rough network', () => {
           requestTimeLimitMs: 15_000,
         });
         const decided = ['pass', 'observed', 'skip'];
-        const others = verdicts.filter(({ verdict }) => !decided.includes(verdict));
-        const byNetwork = others.filter(({ reason }) => reason?.code === 'connection-closed');
-        expect(others.filter((each) => !byNetwork.includes(each))).toEqual([]);
+        const undecided = verdicts.filter(({ verdict }) => !decided.includes(verdict));
+        const byNetwork = undecided.filter(({ reason }) => reason?.code === 'connection-closed');
+        expect(undecided.filter((each) => !byNetwork.includes(each))).toEqual([]);
         // Each case runs up to three times, and only cases with hundreds of requests are always cut
         // short.
         expect(byNetwork.length).toBeLessThan(faults.resets * verdicts.length * 3 + 1);

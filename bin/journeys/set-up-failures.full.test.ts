@@ -81,8 +81,8 @@ describe('set-up fails with exit code 3 and one sentence', () => {
   it.each(['--port', '--control-port'])('when the port of serve %s is busy', async (option) => {
     const url = option === '--port' ? ready.baseUrl : ready.controlUrl;
     const { port } = new URL(url);
-    const other = option === '--port' ? '--control-port' : '--port';
-    const line = await failsToSetUp(['serve', option, port, other, '0']);
+    const otherOption = option === '--port' ? '--control-port' : '--port';
+    const line = await failsToSetUp(['serve', option, port, otherOption, '0']);
     expect(line).toBe(
       `fleetbed: port ${port} is in use; choose another port, or 0 for any free one`,
     );
@@ -181,7 +181,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
       const path = pathOf(managementOperations['list-devices']);
       return (await fetch(ready.baseUrl + path, { headers })).json();
     };
-    const before = await devices();
+    const devicesBefore = await devices();
     expect(await deploy('release-3')).toContain(
       'no artifact named "release-3"; the server has no artifacts',
     );
@@ -200,7 +200,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     expect(await deploy('release-2', '--device-type', 'board')).toContain(
       'no artifact named "release-2" is compatible with device type "board"; it is compatible with "boards"',
     );
-    expect(await devices()).toEqual(before);
+    expect(await devices()).toEqual(devicesBefore);
   });
 
   it('when the token of the user is not valid', async () => {

@@ -14,10 +14,10 @@ it('a process that was stopped and continued does not report a stall', async () 
   };
   // Work at the start of the process, such as compiling, ends before the measurement.
   for (let call = 0; call < 50; call += 1) await overview();
-  const before = (await overview()).stalls;
+  const stallsBefore = (await overview()).stalls;
   running.child.kill('SIGSTOP');
   await systemClock.sleep(400);
   running.child.kill('SIGCONT');
-  expect((await overview()).stalls).toEqual(before);
+  expect((await overview()).stalls).toEqual(stallsBefore);
   expect((await running.end()).stderr).not.toContain('stalled');
 });

@@ -134,8 +134,8 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   it('include examples that can be parsed', async () => {
     const lacking: string[] = [];
     for (const command of await allCommands()) {
-      const [, after = ''] = helpOf(command).split('\nExamples:\n');
-      const examples = examplesIn(after);
+      const [, exampleText = ''] = helpOf(command).split('\nExamples:\n');
+      const examples = examplesIn(exampleText);
       const isGroup = command.commands.length > 0 && command.options.length === 0;
       if (examples.length === 0 && !isGroup) lacking.push(command.name());
       for (const args of examples) {

@@ -38,9 +38,9 @@ export function addSubcommands(command: Command, subcommands: Subcommands): void
 const MISTYPED_MAX = 2;
 
 /** Returns the end of an error that names what was probably meant, or nothing. */
-export function didYouMean(word: string, known: readonly string[], before = ''): string {
+export function didYouMean(word: string, known: readonly string[], prefix = ''): string {
   const [name = ''] = nearestOf(word, known);
-  return editDistance(word, name) > MISTYPED_MAX ? '' : `\n(Did you mean ${before}${name}?)`;
+  return editDistance(word, name) > MISTYPED_MAX ? '' : `\n(Did you mean ${prefix}${name}?)`;
 }
 
 /** Returns the end of a sentence that names the subcommand that was probably meant, or nothing. */

@@ -80,10 +80,10 @@ function ciAnnotations({ title, findings }: CiSummary): string {
     const findingsOfLevel = findings.filter((finding) => finding.level === level);
     const fits = findingsOfLevel.length <= ANNOTATIONS_MAX;
     const annotations = findingsOfLevel.slice(0, fits ? ANNOTATIONS_MAX : ANNOTATIONS_MAX - 1);
-    const rest = countText(findingsOfLevel.length - annotations.length, `more ${level}`);
+    const moreText = countText(findingsOfLevel.length - annotations.length, `more ${level}`);
     return [
       ...annotations.map(({ subject, sentence }) => command(level, subject, sentence)),
-      ...(fits ? [] : [command(level, title, `${rest} in the report`)]),
+      ...(fits ? [] : [command(level, title, `${moreText} in the report`)]),
     ];
   });
   return lines.map((line) => `${line}\n`).join('');

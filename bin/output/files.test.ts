@@ -53,11 +53,11 @@ describe('a file that a command writes', () => {
     const left = [`${gone()}`, `${process.pid}`, `${process.pid}.00c0ffee-1`].map(
       (writer) => `journal.har.${writer}.draft`,
     );
-    const others = [`journal.har.${process.ppid}.draft`, 'journal.har.draft', 'x.har.1.draft'];
-    for (const name of [...left, ...others]) writeFileSync(join(folder, name), 'half');
+    const otherFiles = [`journal.har.${process.ppid}.draft`, 'journal.har.draft', 'x.har.1.draft'];
+    for (const name of [...left, ...otherFiles]) writeFileSync(join(folder, name), 'half');
     chmodSync(join(folder, left[1] ?? ''), 0o666);
     await writeWhole(file, 'new');
-    expect(readdirSync(folder).sort()).toEqual([...others, 'journal.har'].sort());
+    expect(readdirSync(folder).sort()).toEqual([...otherFiles, 'journal.har'].sort());
     expect(modeOf(file)).toBe('600');
   });
 });

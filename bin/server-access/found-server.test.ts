@@ -21,7 +21,7 @@ const ready = {
   version: '0',
 } as const;
 const { baseUrl, controlUrl, controlToken, adminPassword } = ready;
-const other = 'http://127.0.0.1:18099';
+const otherUrl = 'http://127.0.0.1:18099';
 
 let folder: string;
 let removeRunFile: () => void;
@@ -61,22 +61,22 @@ describe('a command that calls the control listener', () => {
   });
 
   it('prefers the given listener to that of the given API', async () => {
-    const args = ['--url', baseUrl, '--control-url', other, '--control-token', 'x'];
-    expect(await optionsOf(addControlOptions, args)).toMatchObject({ controlUrl: other });
+    const args = ['--url', baseUrl, '--control-url', otherUrl, '--control-token', 'x'];
+    expect(await optionsOf(addControlOptions, args)).toMatchObject({ controlUrl: otherUrl });
   });
 
-  it.each([[['--url', other]], [['--url', other, '--control-token', 'x']]])(
+  it.each([[['--url', otherUrl]], [['--url', otherUrl, '--control-token', 'x']]])(
     'says that the listener of an unknown API is unknown: %j',
     async (args) => {
       await expect(optionsOf(addControlOptions, args)).rejects.toThrow(
-        `has its API at ${other}, so its control listener is unknown; give --control-url and`,
+        `has its API at ${otherUrl}, so its control listener is unknown; give --control-url and`,
       );
     },
   );
 
   it('names the variable that gives the unknown API', async () => {
-    vi.stubEnv('FLEETBED_URL', other);
-    await expect(optionsOf(addControlOptions, [])).rejects.toThrow(`FLEETBED_URL (${other})`);
+    vi.stubEnv('FLEETBED_URL', otherUrl);
+    await expect(optionsOf(addControlOptions, [])).rejects.toThrow(`FLEETBED_URL (${otherUrl})`);
     vi.stubEnv('FLEETBED_URL', undefined);
   });
 });
@@ -92,11 +92,11 @@ describe('a command that calls the management API', () => {
     },
   );
 
-  it.each([[['--control-url', other]], [['--control-url', other, '--token', 'x']]])(
+  it.each([[['--control-url', otherUrl]], [['--control-url', otherUrl, '--token', 'x']]])(
     'says that the API of an unknown control listener is unknown: %j',
     async (args) => {
       await expect(optionsOf(addServerOptions, args)).rejects.toThrow(
-        `has its control listener at ${other}, so the URL of its API is unknown; give --url.`,
+        `has its control listener at ${otherUrl}, so the URL of its API is unknown; give --url.`,
       );
     },
   );
@@ -115,7 +115,7 @@ describe('a target that one address names', () => {
   });
 
   it('has the API and the user of the server with that control listener', () => {
-    const found = foundTarget({ url: other, email, controlUrl }, false);
+    const found = foundTarget({ url: otherUrl, email, controlUrl }, false);
     expect(found).toMatchObject({ url: baseUrl, controlToken, password: adminPassword });
   });
 
@@ -127,13 +127,13 @@ describe('a target that one address names', () => {
   });
 
   it('gets no secret of another server', () => {
-    expect(foundTarget({ url: other, email }, true)).toEqual({ url: other, email });
-    const mixed = foundTarget({ url: baseUrl, email, controlUrl: other }, true);
+    expect(foundTarget({ url: otherUrl, email }, true)).toEqual({ url: otherUrl, email });
+    const mixed = foundTarget({ url: baseUrl, email, controlUrl: otherUrl }, true);
     expect(mixed).not.toHaveProperty('controlToken');
   });
 
   it('is refused when only an unknown control listener is given', () => {
-    expect(() => foundTarget({ url: baseUrl, email, controlUrl: other }, false)).toThrow(
+    expect(() => foundTarget({ url: baseUrl, email, controlUrl: otherUrl }, false)).toThrow(
       'so the URL of its API is unknown; give --url.',
     );
   });

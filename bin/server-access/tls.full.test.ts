@@ -162,8 +162,8 @@ describe('serve --tls-ca-out', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('--tls-ca-out cannot create');
     mkdirSync(at('ca/ca.pem'), { recursive: true });
-    const other = await runCommand(['serve', ...free, '--tls-ca-out', at('ca')]);
-    expect(other.code).toBe(3);
-    expect(other.stderr).toContain('it is a folder');
+    const otherRun = await runCommand(['serve', ...free, '--tls-ca-out', at('ca')]);
+    expect(otherRun.code).toBe(3);
+    expect(otherRun.stderr).toContain('it is a folder');
   });
 });

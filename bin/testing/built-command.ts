@@ -40,8 +40,8 @@ export function startCommand(
   launcher: readonly string[] = [],
 ): RunningCommand {
   if (!existsSync(builtCommand)) throw new Error('there is no built command: npm run build');
-  const [program = '', ...rest] = [...launcher, process.execPath, builtCommand, ...args];
-  const child = spawn(program, rest, {
+  const [program = '', ...programArgs] = [...launcher, process.execPath, builtCommand, ...args];
+  const child = spawn(program, programArgs, {
     env: {
       ...process.env,
       XDG_CACHE_HOME: cacheFolder,

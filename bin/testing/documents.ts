@@ -123,10 +123,10 @@ function commandFolder(folder: string): string {
   for (const [name, args] of Object.entries({ npx: '', npm: 'demo' })) {
     const file = join(folder, name);
     // Number of arguments of `npx` and `npm start` before those of the command.
-    const rest = name === 'npx' ? 'shift' : 'shift 2';
+    const shiftLine = name === 'npx' ? 'shift' : 'shift 2';
     writeFileSync(
       file,
-      `#!/bin/sh\n${rest}\nexec '${process.execPath}' '${commandFile}' ${args} "$@"\n`,
+      `#!/bin/sh\n${shiftLine}\nexec '${process.execPath}' '${commandFile}' ${args} "$@"\n`,
     );
     chmodSync(file, 0o755);
   }

@@ -22,15 +22,15 @@ export function setup(lane: TestProject): () => void {
       `${name} is missing, so these are skipped: ${laneFiles.join(', ')} (${remedy})\n`,
     );
   }
-  const before = process.env.TMPDIR;
+  const previousTmpdir = process.env.TMPDIR;
   const location = enterableFolder([tmpdir(), '/tmp', '/var/tmp']);
   const folder = mkdtempSync(join(location, 'fleetbed-tests-'));
   // Debian's clients run as an unprivileged user, who must be able to reach their folders below it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   return () => {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
+    if (previousTmpdir === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = previousTmpdir;
     const processes = processesOf(folder);
     rmSync(folder, { recursive: true, force: true });
     if (processes.length === 0) return;

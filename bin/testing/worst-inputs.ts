@@ -40,15 +40,15 @@ export function worstInputs(expression: RegExp): WorstInput[] {
   const inputsByName = new Map<string, WorstInput>();
   const add = (name: string, input: WorstInput): void => void inputsByName.set(name, input);
   const spellings = spellingsOf(tree);
-  for (const { before, pump } of pumpsOf(tree, '')) {
+  for (const { prefix, pump } of pumpsOf(tree, '')) {
     for (const end of endings) {
-      add(JSON.stringify([before, pump, end]), (length) => before + fillText(pump, length) + end);
-      const both = before + pump;
+      add(JSON.stringify([prefix, pump, end]), (length) => prefix + fillText(pump, length) + end);
+      const both = prefix + pump;
       add(JSON.stringify([both, end]), (length) => fillText(both, length) + end);
     }
     add(
-      JSON.stringify(['half', before, pump]),
-      (length) => fillText(before + pump, length / 2) + fillText(pump, length / 2),
+      JSON.stringify(['half', prefix, pump]),
+      (length) => fillText(prefix + pump, length / 2) + fillText(pump, length / 2),
     );
   }
   if (inputsByName.size === 0) return [];
@@ -65,15 +65,15 @@ function fillText(chunk: string, length: number): string {
 }
 
 interface Pump {
-  readonly before: string;
+  readonly prefix: string;
   readonly pump: string;
 }
 
 /** Returns every piece that may repeat without limit, with a text that leads to it. */
-function pumpsOf(node: ExpressionNode, before: string): Pump[] {
+function pumpsOf(node: ExpressionNode, prefix: string): Pump[] {
   switch (node.kind) {
     case 'sequence': {
-      let led = before;
+      let led = prefix;
       return node.items.flatMap((item) => {
         const pumps = pumpsOf(item, led);
         led += spelling(item, 0);
@@ -81,14 +81,14 @@ function pumpsOf(node: ExpressionNode, before: string): Pump[] {
       });
     }
     case 'choice':
-      return node.options.flatMap((option) => pumpsOf(option, before));
+      return node.options.flatMap((option) => pumpsOf(option, prefix));
     case 'group':
     case 'look':
-      return pumpsOf(node.body, before);
+      return pumpsOf(node.body, prefix);
     case 'repeat': {
-      const inner = pumpsOf(node.body, before);
+      const inner = pumpsOf(node.body, prefix);
       if (node.max <= HARMLESS_REPEATS) return inner;
-      return [...spellingsOf(node.body).map((pump) => ({ before, pump })), ...inner];
+      return [...spellingsOf(node.body).map((pump) => ({ prefix, pump })), ...inner];
     }
     default:
       return [];
@@ -192,10 +192,10 @@ class ExpressionParser {
   }
 
   #item(): ExpressionNode {
-    const rest = this.#source.slice(this.#at);
-    const look = /^\(\?<?[=!]/.exec(rest);
+    const remainingSource = this.#source.slice(this.#at);
+    const look = /^\(\?<?[=!]/.exec(remainingSource);
     if (look) return { kind: 'look', body: this.#inside(look[0].length) };
-    const open = /^\((\?:|\?<\w+>)?/.exec(rest);
+    const open = /^\((\?:|\?<\w+>)?/.exec(remainingSource);
     if (open) {
       const number = open[1] === '?:' ? -1 : this.#groups.length;
       if (number >= 0) this.#groups.push({ kind: 'sequence', items: [] });
@@ -203,14 +203,14 @@ class ExpressionParser {
       if (number >= 0) this.#groups[number] = group;
       return group;
     }
-    const back = /^\\([1-9])/.exec(rest);
+    const back = /^\\([1-9])/.exec(remainingSource);
     if (back) {
       this.#at += back[0].length;
       return { kind: 'again', group: () => this.#groups[Number(back[1]) - 1] };
     }
     const [atom = ''] =
       /^(?:\[(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[\da-f]{4}|\\x[\da-f]{2}|\\[\s\S]|[\s\S])/i.exec(
-        rest,
+        remainingSource,
       ) ?? [];
     this.#at += atom.length;
     return { kind: 'atom', spellings: this.#spellingsOf(atom) };

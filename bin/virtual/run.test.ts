@@ -111,10 +111,10 @@ describe('a run in virtual time', () => {
 
   it('removes the data folder of its server', async () => {
     const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(dataFolderPrefix));
-    const before = new Set(folders());
+    const foldersBefore = new Set(folders());
     const restarts = [{ device: undefined, atMs: MINUTE_MS, lastingMs: 1000 }];
     await runInVirtualTime(smallRun({ durationMs: 2 * MINUTE_MS }, { restarts }));
-    expect(folders().filter((name) => !before.has(name))).toEqual([]);
+    expect(folders().filter((name) => !foldersBefore.has(name))).toEqual([]);
   });
 
   it('restarts one device at the given time without affecting the others', async () => {

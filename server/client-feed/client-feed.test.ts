@@ -140,10 +140,10 @@ describe('the feed of device clients', () => {
     const judge = () => new Promise<() => SeenReader>((resolve) => (loaded = resolve));
     testbed = await startTestbed({ judge });
     const { token, id } = await acceptedIn(testbed, testbed, 'one');
-    const { token: other, id: otherId } = await acceptedIn(testbed, testbed, 'two');
+    const { token: otherToken, id: otherId } = await acceptedIn(testbed, testbed, 'two');
     for (let count = 0; count < 250; count += 1)
       await poll(token, `artifact_name=a${count}&device_type=b`);
-    await poll(other);
+    await poll(otherToken);
     loaded(() => reader);
     const { body } = await control();
     const lost = reader.events.filter(

@@ -72,11 +72,11 @@ export class DeviceFileAccess {
 async function* contentOf(
   session: DeviceSession,
   first: IteratorResult<Uint8Array, void>,
-  rest: AsyncIterator<Uint8Array, void>,
+  furtherChunks: AsyncIterator<Uint8Array, void>,
 ): AsyncGenerator<Uint8Array, SessionFailure | undefined> {
   let isWhole = false;
   try {
-    for (let chunk = first; !chunk.done; chunk = await rest.next()) yield chunk.value;
+    for (let chunk = first; !chunk.done; chunk = await furtherChunks.next()) yield chunk.value;
     isWhole = true;
     return undefined;
   } catch (error) {

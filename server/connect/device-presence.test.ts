@@ -59,11 +59,11 @@ describe('the presence of a device', () => {
   });
 
   it('does not change when another device disconnects', async () => {
-    const other = await acceptedDevice(server, 'other');
-    const sockets = [await openSocket(server, device), await openSocket(server, other)];
+    const otherDevice = await acceptedDevice(server, 'other');
+    const sockets = [await openSocket(server, device), await openSocket(server, otherDevice)];
     sockets[0]?.terminate();
     await presenceAs(server, device, 'disconnected');
-    expect((await presenceOf(server, other)).status).toBe('connected');
+    expect((await presenceOf(server, otherDevice)).status).toBe('connected');
   });
 });
 

@@ -116,15 +116,15 @@ describe('a message from a device', () => {
     ['a list that claims billions', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
     ['8 MiB of garbage', Buffer.alloc(limits.websocketMessageMaxBytes, 0xc1)],
   ])('closes the socket with 1011 and a reason: %s', async (_, message) => {
-    const other = await openSocket(server, await acceptedDevice(server, 'other'));
+    const otherSocket = await openSocket(server, await acceptedDevice(server, 'other'));
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     socket.send(message);
     expect(await ended).toEqual({ code: 1011, reason: expect.stringMatching(/\w{3}/) });
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
-    other.ping();
-    await once(other, 'pong');
-    expect(other.readyState).toBe(1);
+    otherSocket.ping();
+    await once(otherSocket, 'pong');
+    expect(otherSocket.readyState).toBe(1);
   });
 
   it('without hdr closes the socket with a reason that says where proto belongs', async () => {
@@ -306,8 +306,8 @@ describe('a misbehaving device', () => {
 
 describe('the shutdown of the server', () => {
   it('closes every device socket with 1001', async () => {
-    const other = await acceptedDevice(server, 'other');
-    const sockets = [await openSocket(server, device), await openSocket(server, other)];
+    const otherDevice = await acceptedDevice(server, 'other');
+    const sockets = [await openSocket(server, device), await openSocket(server, otherDevice)];
     const ends = sockets.map(endOf);
     await server.close();
     for (const end of ends) {

@@ -169,14 +169,14 @@ describe('users of a device that disconnects are closed with 1001', () => {
 
   it('while users of other devices stay connected', async () => {
     const otherIdentity = await acceptedDevice(server, 'other');
-    const other = await connectPeer(server, otherIdentity);
+    const otherPeer = await connectPeer(server, otherIdentity);
     const user = await connectUser(server, otherIdentity);
     const { user: lost } = await userSaying(ping);
     const ended = endOf(lost.socket);
     device.socket.terminate();
     await ended;
     user.say(ping);
-    other.reply(await other.nextOf('ping'), { proto: control, typ: 'pong' });
+    otherPeer.reply(await otherPeer.nextOf('ping'), { proto: control, typ: 'pong' });
     expect((await user.next()).typ).toBe('pong');
   });
 });
@@ -195,7 +195,7 @@ describe('the shutdown of the server', () => {
 describe('a peer that stops reading', () => {
   it('is closed with 1008 if it is a user; all others stay connected', async () => {
     const slow = await userSaying(ping);
-    const other = await userSaying(ping);
+    const otherSession = await userSaying(ping);
     const ended = endOf(slow.user.socket);
     slow.user.socket.pause();
     const { bufferedMax, chunk } = flood;
@@ -208,8 +208,8 @@ describe('a peer that stops reading', () => {
       code: 1008,
       reason: `more than ${limits.userBacklogMaxBytes} bytes are unread`,
     });
-    device.reply(other.session, { proto: control, typ: 'pong' });
-    expect((await other.user.next()).typ).toBe('pong');
+    device.reply(otherSession.session, { proto: control, typ: 'pong' });
+    expect((await otherSession.user.next()).typ).toBe('pong');
   });
 
   it('pauses its users without data loss if it is a device', async () => {
@@ -233,9 +233,9 @@ describe('a peer that stops reading', () => {
 /** Returns the number of bytes queued at the user's end once it no longer decreases. */
 async function standstillOf({ socket }: Peer): Promise<number> {
   let same = 0;
-  for (let before = -1; same < 50; before = socket.bufferedAmount) {
+  for (let previousAmount = -1; same < 50; previousAmount = socket.bufferedAmount) {
     await presenceOf(server, identity);
-    same = socket.bufferedAmount === before ? same + 1 : 0;
+    same = socket.bufferedAmount === previousAmount ? same + 1 : 0;
   }
   return socket.bufferedAmount;
 }

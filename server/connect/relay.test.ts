@@ -68,10 +68,10 @@ describe('a message from a user', () => {
 
   it('reaches only the device of the user', async () => {
     const otherIdentity = await acceptedDevice(server, 'other');
-    const other = await connectPeer(server, otherIdentity);
+    const otherPeer = await connectPeer(server, otherIdentity);
     const user = await connectUser(server, otherIdentity);
     user.say({ proto: control, typ: 'ping' });
-    await other.nextOf('ping');
+    await otherPeer.nextOf('ping');
     await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
@@ -92,9 +92,9 @@ describe('a message from the device', () => {
   it.each([
     ['of no session', {}],
     ['of an unknown session', { sid: '00000000-0000-4000-8000-000000000000' }],
-  ])('is dropped when it is %s', async (_, rest) => {
+  ])('is dropped when it is %s', async (_, fields) => {
     const { user, session } = await userInSession();
-    device.say({ proto: shell, typ: 'shell', body: Buffer.from('lost'), ...rest });
+    device.say({ proto: shell, typ: 'shell', body: Buffer.from('lost'), ...fields });
     device.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('found') });
     expect(textOf(await user.next())).toBe('found');
   });
@@ -267,13 +267,13 @@ describe('a user who sends invalid data', () => {
     ],
     ['maps without an end', 1011, Buffer.alloc(100_000, 0x81)],
   ])('is closed for %s with %i, and all other peers stay connected', async (_, code, garbage) => {
-    const other = await userInSession();
+    const otherSession = await userInSession();
     const { user } = await userInSession();
     const ended = endOf(user.socket);
     user.socket.send(garbage);
     expect(await ended).toEqual({ code, reason: expect.stringMatching(/\w{3}/) });
-    device.reply(other.session, { proto: control, typ: 'pong' });
-    expect((await other.user.next()).typ).toBe('pong');
+    device.reply(otherSession.session, { proto: control, typ: 'pong' });
+    expect((await otherSession.user.next()).typ).toBe('pong');
     expect(device.waiting).toEqual([]);
   });
 

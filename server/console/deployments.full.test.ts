@@ -96,9 +96,9 @@ describe('the audit log in the console', () => {
     await next.waitFor();
     const newest = await rows().first().textContent();
     while (!(await next.isDisabled())) {
-      const before = await rows().first().textContent();
+      const firstRowText = await rows().first().textContent();
       await next.click();
-      await expect.poll(() => rows().first().textContent()).not.toBe(before);
+      await expect.poll(() => rows().first().textContent()).not.toBe(firstRowText);
     }
     await page.getByLabel('Order').selectOption('asc');
     await expect.poll(() => page.getByText(/^1 to 100 of \d+ entries$/).count()).toBe(1);

@@ -139,10 +139,10 @@ describe('the comparison of pictures', () => {
     await openConsole(page, server, '/devices');
     const rows = page.locator('.long-table tbody tr');
     await rows.nth(9).waitFor();
-    const before = await page.screenshot({ clip });
-    expect(await differentShare(before, await page.screenshot({ clip }))).toBe(0);
+    const screenshotBefore = await page.screenshot({ clip });
+    expect(await differentShare(screenshotBefore, await page.screenshot({ clip }))).toBe(0);
     await page.evaluate("document.querySelector('.long-table tbody tr').style.opacity = 0");
-    expect(await differentShare(before, await page.screenshot({ clip }))).toBeGreaterThan(
+    expect(await differentShare(screenshotBefore, await page.screenshot({ clip }))).toBeGreaterThan(
       DIFFERENT_SHARE_MAX,
     );
     await page.close();

@@ -168,8 +168,8 @@ describe.each(Object.entries(signers()))(
     });
 
     it('does not match any other key, whatever its kind', () => {
-      for (const other of Object.values(signers())) {
-        expect(verifySignature(message, publicKeyOf(other.pair), validSignature)).toBe(false);
+      for (const otherSigner of Object.values(signers())) {
+        expect(verifySignature(message, publicKeyOf(otherSigner.pair), validSignature)).toBe(false);
       }
     });
   },

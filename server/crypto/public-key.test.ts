@@ -93,8 +93,8 @@ describe.each(kinds)('a public key of kind %s', (kind) => {
 describe('an Ed25519 key whose base64 ends in unused bits', () => {
   it('is read as the same key', () => {
     const pem = spki(keys.ed25519.publicKey);
-    const others = [...'BCD'].map((last) => pem.replace(/.=/, `${last}=`));
-    const same = others.map((text) => read(text).pem);
+    const otherTexts = [...'BCD'].map((last) => pem.replace(/.=/, `${last}=`));
+    const same = otherTexts.map((text) => read(text).pem);
     expect(new Set(same)).toEqual(new Set([pem.replace(/.=/, 'A=')]));
   });
 });

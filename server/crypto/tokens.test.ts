@@ -78,8 +78,8 @@ describe('an issued token', () => {
 
   it('is reproducible from the seed, and invalid for another issuer', async () => {
     expect((await issuerOf(seed)).read(token)).toEqual({ ...claims, issuedAt });
-    const other = await issuerOf('other');
-    expect(other.read(token)).toEqual({ reason: 'has a signature that does not verify' });
+    const otherIssuer = await issuerOf('other');
+    expect(otherIssuer.read(token)).toEqual({ reason: 'has a signature that does not verify' });
   });
 });
 
@@ -135,8 +135,8 @@ describe('a token that the server did not issue', () => {
 
   it('is refused with any one character of the signature changed', () => {
     for (let index = 0; index < signature.length; index += 1) {
-      const other = signature[index] === 'A' ? 'B' : 'A';
-      const altered = signature.slice(0, index) + other + signature.slice(index + 1);
+      const otherLetter = signature[index] === 'A' ? 'B' : 'A';
+      const altered = signature.slice(0, index) + otherLetter + signature.slice(index + 1);
       expect(refusal(`${head}.${payload}.${altered}`)).toContain('does not verify');
     }
   });

@@ -76,8 +76,8 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
         issuedClaims.delete(token);
         return cachedClaims;
       }
-      const [head, payload, signature, ...rest] = token.split('.');
-      if (payload === undefined || signature === undefined || rest.length > 0) {
+      const [head, payload, signature, ...furtherParts] = token.split('.');
+      if (payload === undefined || signature === undefined || furtherParts.length > 0) {
         return { reason: 'is not a JWT (three parts separated by dots)' };
       }
       // The algorithm is fixed: a token with any other header was not issued here.

@@ -447,11 +447,11 @@ describe('the proposed command for what has expired', () => {
   it("replaces an expired token, also a user's", async () => {
     const own = await acceptedDevice(server, 'expired', 'rsa');
     const users = await server.call('get-configuration', { token: server.adminToken });
-    const rest = { KEY: await keyFile(own), ID_DATA: own.idData };
-    await expectAfter(users, { refused: 401, answered: 200, ...rest });
+    const variables = { KEY: await keyFile(own), ID_DATA: own.idData };
+    await expectAfter(users, { refused: 401, answered: 200, ...variables });
     await control(server, 'POST', '/clock', { advanceSeconds: 8 * 86_400 });
     const response = await server.call('get-configuration', { token: own.token });
-    await expectAfter(response, { refused: 401, answered: 200, KEY: rest.KEY });
+    await expectAfter(response, { refused: 401, answered: 200, KEY: variables.KEY });
     const user = await server.call('list-users', { token: server.adminToken });
     await expectAfter(user, { refused: 401, answered: 200 });
   });

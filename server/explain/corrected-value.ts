@@ -381,17 +381,17 @@ function valueAt(value: unknown, keys: readonly Key[]): unknown {
 
 function replaced(value: unknown, [key, ...rest]: readonly Key[], by: unknown): unknown {
   if (key === undefined) return by;
-  const into = (old: unknown): unknown => replaced(old, rest, by);
+  const into = (member: unknown): unknown => replaced(member, rest, by);
   if (Array.isArray(value))
     return value.map((one, index) => (index === Number(key) ? into(one) : one));
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  const old = members.find(([name]) => name === key)?.[1];
+  const formerMember = members.find(([name]) => name === key)?.[1];
   const otherMembers = members.map(([name, one]): [string, unknown] => [
     name,
     name === key ? into(one) : one,
   ]);
   const all = members.some(([name]) => name === key)
     ? otherMembers
-    : [...otherMembers, [String(key), into(old)] as const];
+    : [...otherMembers, [String(key), into(formerMember)] as const];
   return Object.fromEntries(all.filter(([, one]) => one !== undefined));
 }

@@ -166,11 +166,11 @@ function requestFor(
     return { ...correctRequest(poll.operation, { ...faulty, location, expected }), ...warned };
   }
   // The poll was replaced by another one, which does not contain the problem.
-  const { isAsSent: _isAsSent, ...other } = correctRequest(poll.operation, {
+  const { isAsSent: _isAsSent, ...correctedPoll } = correctRequest(poll.operation, {
     ...faulty,
     location: '',
   });
-  return { ...other, ...warned };
+  return { ...correctedPoll, ...warned };
 }
 
 /** Returns the operation that the request named or most likely meant, if any. */

@@ -49,16 +49,16 @@ describe('the explanation of an unknown path', () => {
     call: TestCall,
     at?: 'storage',
   ) => {
-    const other = await startTestServer({ dialects: new Set([dialect]) });
+    const otherServer = await startTestServer({ dialects: new Set([dialect]) });
     try {
-      const base = at === 'storage' ? (other.storageUrl ?? '') : other.baseUrl;
+      const base = at === 'storage' ? (otherServer.storageUrl ?? '') : otherServer.baseUrl;
       const response = await fetch(`${base}${path}`, {
         method: call.body === undefined ? 'GET' : 'POST',
         ...call,
       });
-      return await explanationOf(other, response);
+      return await explanationOf(otherServer, response);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   };
 

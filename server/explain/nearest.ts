@@ -71,10 +71,17 @@ export function methodsLike(method: string): readonly string[] {
  * Returns true if a request with this method may have meant the operation. A read is never turned
  * into a write, nor a partial change into a complete replacement.
  */
-export function mayBeMeant(method: string, { method: other, success }: Operation): boolean {
-  const reads = other === 'GET' && !(101 in success);
-  const replaces = method === 'PATCH' && other === 'PUT';
-  return other === method || reads || (writes.has(method) && writes.has(other) && !replaces);
+export function mayBeMeant(
+  method: string,
+  { method: operationMethod, success }: Operation,
+): boolean {
+  const reads = operationMethod === 'GET' && !(101 in success);
+  const replaces = method === 'PATCH' && operationMethod === 'PUT';
+  return (
+    operationMethod === method ||
+    reads ||
+    (writes.has(method) && writes.has(operationMethod) && !replaces)
+  );
 }
 
 /** Returns true if the operation's path has fewer segments than the sent path. */

@@ -112,8 +112,8 @@ describe('the proposed correction of a poll', () => {
     expect(await firstOf({ json })).toContain(`${ends}artifact_name=release-7, device_type=board`);
     const same = { device_provides: { ...provides, device_type: ['board'] } };
     expect(await firstOf({ json: same })).not.toContain('under way');
-    const other = { device_provides: { ...provides, device_type: 5 } };
-    expect(await firstOf({ json: other })).toContain(ends);
+    const otherPoll = { device_provides: { ...provides, device_type: 5 } };
+    expect(await firstOf({ json: otherPoll })).toContain(ends);
     const path = `${pathOf(operations['get-next-deployment'])}${search}`;
     const { before = '' } = await correctedOf(server, await server.request('GET', path));
     expect(before).toContain('a poll with different data ends an update in progress');

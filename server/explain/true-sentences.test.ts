@@ -227,8 +227,11 @@ it('a wrong ID in a report is explained with the object that it names', async ()
   const artifactId = await publish(server, { name: 'release-named' });
   const release = { artifact_name: 'release-named' };
   const own = await acceptedDevice(server, 'reports');
-  const idOf = async (other: AcceptedDevice) => {
-    const { headers } = await createDeployment(server, [other], { ...release, name: other.id });
+  const idOf = async (targetDevice: AcceptedDevice) => {
+    const { headers } = await createDeployment(server, [targetDevice], {
+      ...release,
+      name: targetDevice.id,
+    });
     return `${headers.get('location')?.split('/').at(-1)}`;
   };
   const ids: readonly (readonly [string, RegExp])[] = [

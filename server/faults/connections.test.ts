@@ -126,12 +126,12 @@ describe('a delay fault', () => {
       ['a', 'after', {}],
     ] as const) {
       await plan(server, { id, match, when, act: { kind: 'delay', ms: 1000 } });
-      const before = server.call('set-configuration', {
+      const delayedCall = server.call('set-configuration', {
         token: server.adminToken,
         parameters: { id: device.id },
         json: {},
       });
-      await before;
+      await delayedCall;
       const waiting = ask();
       for (let trip = 0; trip < 1000 && (await ruleCounts(server, id)).fired === 0; trip += 1);
       await configure();
@@ -292,8 +292,8 @@ describe('a body fault', () => {
     const socket = await askRaw();
     const first = readResponse(await received(socket, /\r\n\r\n.+/s));
     expect(first.body.length).toBe(100);
-    const rest = received(socket, /x"}$/);
-    expect(first.body + (await passing(rest, 1000))).toBe(JSON.stringify(configured));
+    const remainingBody = received(socket, /x"}$/);
+    expect(first.body + (await passing(remainingBody, 1000))).toBe(JSON.stringify(configured));
   });
 
   it('truncates the body below the announced length', async () => {

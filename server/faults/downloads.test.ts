@@ -74,11 +74,11 @@ describe('a faulty download', () => {
     await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes: 100_000 } });
     const { bytes, etag, cut } = await fetchPart();
     expect([cut, digestOf(bytes)]).toEqual([true, digestOf(file.subarray(0, bytes.length))]);
-    const rest = await fetchFile(url, {
+    const resumedDownload = await fetchFile(url, {
       headers: { Range: `bytes=${bytes.length}-`, 'If-Range': etag },
     });
-    expect(rest.status).toBe(206);
-    expect(digestOf(Buffer.concat([bytes, rest.bytes]))).toBe(digestOf(file));
+    expect(resumedDownload.status).toBe(206);
+    expect(digestOf(Buffer.concat([bytes, resumedDownload.bytes]))).toBe(digestOf(file));
   });
 
   it('has all bytes but no proper end if cut after the last byte', async () => {
@@ -160,16 +160,16 @@ describe('a faulty upload', () => {
 
   it('is refused before any byte of it is accepted', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
-    const other = await artifactBytes({ name: 'release-2' });
-    expect((await uploadArtifact(server, other)).status).toBe(502);
-    expect((await uploadArtifact(server, other)).status).toBe(201);
+    const otherArtifact = await artifactBytes({ name: 'release-2' });
+    expect((await uploadArtifact(server, otherArtifact)).status).toBe(502);
+    expect((await uploadArtifact(server, otherArtifact)).status).toBe(201);
   });
 
   it('is accepted although the response is lost', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-504' });
-    const other = await artifactBytes({ name: 'release-2' });
-    expect((await uploadArtifact(server, other)).status).toBe(504);
-    expect((await uploadArtifact(server, other)).status).toBe(409);
+    const otherArtifact = await artifactBytes({ name: 'release-2' });
+    expect((await uploadArtifact(server, otherArtifact)).status).toBe(504);
+    expect((await uploadArtifact(server, otherArtifact)).status).toBe(409);
   });
 
   it('is cut after the chosen number of bytes', async () => {
@@ -178,9 +178,9 @@ describe('a faulty upload', () => {
       act: { kind: 'reset-upload', afterBytes: 100_000 },
     });
     const files = [{ name: 'a', content: seededRandom('b').bytes(500_000) }];
-    const other = await artifactBytes({ name: 'release-2', files });
-    await expect(uploadArtifact(server, other)).rejects.toThrow();
-    expect((await uploadArtifact(server, other)).status).toBe(201);
+    const otherArtifact = await artifactBytes({ name: 'release-2', files });
+    await expect(uploadArtifact(server, otherArtifact)).rejects.toThrow();
+    expect((await uploadArtifact(server, otherArtifact)).status).toBe(201);
     expect((await ruleCounts(server)).fired).toBe(1);
   });
 });
@@ -244,9 +244,9 @@ describe('the n-th call of a device', () => {
     const { uri = '' } = link.artifact.source;
     const identity = { mac: 'd-1' };
     await plan(server, { match: { identity, nthCall: 3 }, act: 'gateway-502' });
-    const other = await acceptedDevice(server, 'd-2');
+    const otherDevice = await acceptedDevice(server, 'd-2');
     const artifactId = new URL(url).pathname.split('/').at(-1) ?? '';
-    const ofOther = (await linkTo(server, other.token, artifactId)).uri;
+    const ofOther = (await linkTo(server, otherDevice.token, artifactId)).uri;
     const statuses = [
       (await nextRequests['POST v2'](server, device.token, board)).status,
       (await fetch(ofOther)).status,

@@ -38,8 +38,10 @@ export class HeldResponse {
     });
     response.on('close', () => this.#finish());
     Object.assign(response, {
-      writeHead: (status: number, ...rest: readonly unknown[]) => this.#take(status, rest.at(-1)),
-      write: (chunk: unknown, ...rest: readonly unknown[]) => this.#write(chunk, rest),
+      writeHead: (status: number, ...furtherArguments: readonly unknown[]) =>
+        this.#take(status, furtherArguments.at(-1)),
+      write: (chunk: unknown, ...furtherArguments: readonly unknown[]) =>
+        this.#write(chunk, furtherArguments),
       end: (...given: readonly unknown[]) => this.#end(given),
     });
   }
@@ -84,14 +86,14 @@ export class HeldResponse {
     return response;
   }
 
-  #write(chunk: unknown, rest: readonly unknown[]): boolean {
+  #write(chunk: unknown, furtherArguments: readonly unknown[]): boolean {
     if (!this.#hasBegun) this.#take(this.#response.statusCode, undefined);
-    const bytes = bytesOf(chunk, rest[0]);
+    const bytes = bytesOf(chunk, furtherArguments[0]);
     if (bytes && !this.#isDiscarded && !this.#isEnded) {
       this.#chunks.push(bytes);
       this.#heldBytes += bytes.length;
     }
-    callbackIn(rest)?.();
+    callbackIn(furtherArguments)?.();
     this.#wake();
     return this.#heldBytes < HELD_MAX_BYTES;
   }
@@ -154,7 +156,7 @@ function bytesOf(chunk: unknown, encoding: unknown): Buffer | undefined {
   return chunk instanceof Uint8Array ? Buffer.from(chunk) : undefined;
 }
 
-function callbackIn(rest: readonly unknown[]): Callback | undefined {
-  const last = rest.at(-1);
+function callbackIn(furtherArguments: readonly unknown[]): Callback | undefined {
+  const last = furtherArguments.at(-1);
   return typeof last === 'function' ? (last as Callback) : undefined;
 }

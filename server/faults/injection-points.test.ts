@@ -166,8 +166,11 @@ describe('a planned response in place of the real one', () => {
       302,
       expect.stringContaining('device_type=board'),
     ]);
-    const other = await poll();
-    expect([other.status, other.headers.get('location')]).toEqual([307, 'http://other.example/x']);
+    const otherPoll = await poll();
+    expect([otherPoll.status, otherPoll.headers.get('location')]).toEqual([
+      307,
+      'http://other.example/x',
+    ]);
   });
 });
 
@@ -252,17 +255,21 @@ describe('the match of a fault rule', () => {
       times: 'until-cleared',
       act: 'gateway-502',
     });
-    const other = newDevice('d-2');
+    const otherDevice = newDevice('d-2');
     expect((await poll()).status).toBe(204);
-    expect((await authenticate(server, other)).status).toBe(502);
+    expect((await authenticate(server, otherDevice)).status).toBe(502);
     expect((await authenticate(server, newDevice('d-3'))).status).toBe(401);
     expect(await knownDevices(server)).toHaveLength(2);
   });
 
   it('can select a device by its ID', async () => {
-    const other = await acceptedDevice(server, 'd-2');
-    await plan(server, { match: { deviceId: other.id }, times: 'until-cleared', act: 'empty-401' });
-    expect([(await poll()).status, (await poll(other.token)).status]).toEqual([204, 401]);
+    const otherDevice = await acceptedDevice(server, 'd-2');
+    await plan(server, {
+      match: { deviceId: otherDevice.id },
+      times: 'until-cleared',
+      act: 'empty-401',
+    });
+    expect([(await poll()).status, (await poll(otherDevice.token)).status]).toEqual([204, 401]);
   });
 
   it.each(['rsa', 'ecdsa', 'ed25519'] as const)(
@@ -318,11 +325,11 @@ describe('the match of a fault rule', () => {
   });
 
   it('can be counted separately for each device', async () => {
-    const other = await acceptedDevice(server, 'd-2');
+    const otherDevice = await acceptedDevice(server, 'd-2');
     const match = { operation: 'get-next-deployment' };
     await plan(server, { match, countPer: 'device', act: 'empty-401' });
     const statuses = [];
-    for (const token of [device.token, device.token, other.token, other.token]) {
+    for (const token of [device.token, device.token, otherDevice.token, otherDevice.token]) {
       statuses.push((await poll(token)).status);
     }
     expect(statuses).toEqual([401, 204, 401, 204]);

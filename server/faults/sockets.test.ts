@@ -151,11 +151,11 @@ describe('an open WebSocket with a planned fault', () => {
     await endOf(socket);
     expect(await check(server)).toMatchObject({ status: 409 });
     expect(await ruleCounts(server)).toMatchObject({ fired: 0, left: 1 });
-    const other = await openSocket(server, device);
+    const otherSocket = await openSocket(server, device);
     await control(server, 'DELETE', '/faults');
     server.clock.advance(5000);
-    await waitUntilReceived(other);
-    expect(other.readyState).toBe(WebSocket.OPEN);
+    await waitUntilReceived(otherSocket);
+    expect(otherSocket.readyState).toBe(WebSocket.OPEN);
   });
 
   it('is cut without a close frame', async () => {

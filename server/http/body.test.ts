@@ -71,11 +71,11 @@ describe('a chunked request body', () => {
   });
 
   it('is 413 beyond the limit, without a change of state', async () => {
-    const before = await configuration();
+    const configurationBefore = await configuration();
     const response = await putChunked(configurationOf(max + 1), 65_536);
     expect(response.status).toBe(413);
     expect(JSON.parse(response.body).error).toContain('1048576 bytes');
-    expect(await configuration()).toEqual(before);
+    expect(await configuration()).toEqual(configurationBefore);
   });
 
   it('counts as absent when it has no chunk', async () => {

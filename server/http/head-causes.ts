@@ -27,13 +27,14 @@ const isMethodInvalid = ({ code }: UnparsedInput): boolean => code === 'HPE_INVA
 const methods: readonly RefusalCause[] = [
   {
     id: 'byte-order-mark',
-    is: (input) => isMethodInvalid(input) && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(input.rest),
+    is: (input) =>
+      isMethodInvalid(input) && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(input.unparsedText),
     what: ({ firstBytes }) => `the request begins with a byte order mark: ${firstBytes}`,
     remedy: 'begin with the method, in ASCII',
   },
   {
     id: 'blank-before-method',
-    is: (input) => isMethodInvalid(input) && /^[ \t]/.test(input.rest),
+    is: (input) => isMethodInvalid(input) && /^[ \t]/.test(input.unparsedText),
     what: ({ firstBytes }) => `white space precedes the method: ${firstBytes}`,
     remedy: 'begin with the method',
   },

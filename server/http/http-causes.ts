@@ -125,38 +125,39 @@ function hexExample({ current }: UnparsedInput): string {
 const leftovers: readonly RefusalCause[] = [
   {
     id: 'request-after-close',
-    is: ({ code, rest }) => code === 'HPE_CLOSED_CONNECTION' && requestLikeText.test(rest),
-    what: ({ before }) =>
-      `a request follows ${before?.methodAndPath}, which has "Connection: close"`,
+    is: ({ code, unparsedText }) =>
+      code === 'HPE_CLOSED_CONNECTION' && requestLikeText.test(unparsedText),
+    what: ({ lastRequest }) =>
+      `a request follows ${lastRequest?.methodAndPath}, which has "Connection: close"`,
     remedy: 'send it on a new connection, or leave out that header',
   },
   {
     id: 'no-content-length',
     is: (input) =>
-      isLeftover(input) && input.before?.length === undefined && !input.before?.isChunked,
-    what: ({ before, rest, firstBytes }) =>
-      `${countText(rest.length, 'byte')} follow ${before?.methodAndPath}, which has no Content-Length, so they are not its body: ${firstBytes}`,
+      isLeftover(input) && input.lastRequest?.length === undefined && !input.lastRequest?.isChunked,
+    what: ({ lastRequest, unparsedText, firstBytes }) =>
+      `${countText(unparsedText.length, 'byte')} follow ${lastRequest?.methodAndPath}, which has no Content-Length, so they are not its body: ${firstBytes}`,
     remedy: 'send Content-Length with the length of the body in bytes',
   },
   {
     id: 'body-too-long',
-    is: (input) => isLeftover(input) && input.before?.isChunked === false,
-    what: ({ before, rest, firstBytes }) =>
-      `${countText(rest.length, 'byte')} follow the body of ${before?.methodAndPath}, whose Content-Length is ${before?.length}: ${firstBytes}`,
+    is: (input) => isLeftover(input) && input.lastRequest?.isChunked === false,
+    what: ({ lastRequest, unparsedText, firstBytes }) =>
+      `${countText(unparsedText.length, 'byte')} follow the body of ${lastRequest?.methodAndPath}, whose Content-Length is ${lastRequest?.length}: ${firstBytes}`,
     remedy: 'set Content-Length to the length of the whole body in bytes, not characters',
   },
   {
     id: 'bytes-after-last-chunk',
     is: isLeftover,
-    what: ({ before, rest, firstBytes }) =>
-      `${countText(rest.length, 'byte')} follow the last chunk of ${before?.methodAndPath}: ${firstBytes}`,
+    what: ({ lastRequest, unparsedText, firstBytes }) =>
+      `${countText(unparsedText.length, 'byte')} follow the last chunk of ${lastRequest?.methodAndPath}: ${firstBytes}`,
     remedy: 'end the body with one chunk of size 0, and send nothing after it',
   },
 ];
 
-function isLeftover({ code, before, rest }: UnparsedInput): boolean {
+function isLeftover({ code, lastRequest, unparsedText }: UnparsedInput): boolean {
   const isAtStart = code === 'HPE_INVALID_METHOD' || code === 'HPE_CLOSED_CONNECTION';
-  return isAtStart && before !== undefined && !requestLikeText.test(rest);
+  return isAtStart && lastRequest !== undefined && !requestLikeText.test(unparsedText);
 }
 
 const isChunkSizeInvalid = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_CHUNK_SIZE';

@@ -17,11 +17,11 @@ export class JsonList<Item> {
   declare readonly item?: Item;
   /** The whole JSON when `isWhole`, otherwise its beginning. */
   readonly start: string;
-  readonly #rest: AsyncGenerator<string> | undefined;
+  readonly #furtherChunks: AsyncGenerator<string> | undefined;
 
-  private constructor(start: string, rest?: AsyncGenerator<string>) {
+  private constructor(start: string, furtherChunks?: AsyncGenerator<string>) {
     this.start = start;
-    this.#rest = rest;
+    this.#furtherChunks = furtherChunks;
   }
 
   /**
@@ -49,13 +49,13 @@ export class JsonList<Item> {
   }
 
   get isWhole(): boolean {
-    return this.#rest === undefined;
+    return this.#furtherChunks === undefined;
   }
 
   /** Yields the beginning, then the rest. Can be iterated only once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<string> {
     yield this.start;
-    if (this.#rest) yield* this.#rest;
+    if (this.#furtherChunks) yield* this.#furtherChunks;
   }
 }
 

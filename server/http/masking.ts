@@ -73,7 +73,9 @@ export function isSecretName(name: string): boolean {
 export function maskText(text: string): string {
   return text
     .replace(privateKey, masked)
-    .replace(jsonWebToken, (whole, rest?: string) => (rest === undefined ? whole : masked))
+    .replace(jsonWebToken, (whole, furtherParts?: string) =>
+      furtherParts === undefined ? whole : masked,
+    )
     .replace(basicOrBearer, (_, scheme: string) => `${scheme} ${masked}`)
     .replace(part, (whole, head: string, name: string, body?: string) =>
       body !== undefined && isSecretName(name) ? head + blankLine.exec(body)?.[0] + masked : whole,
@@ -81,8 +83,8 @@ export function maskText(text: string): string {
     .replace(attribute, (whole, head: string, name: string) =>
       isSecretName(name) ? `${head}"${masked}"` : whole,
     )
-    .replace(attributeTurned, (whole, head: string, _value, rest: string, name: string) =>
-      isSecretName(name) ? `${head}"${masked}"${rest}` : whole,
+    .replace(attributeTurned, (whole, head: string, _value, tail: string, name: string) =>
+      isSecretName(name) ? `${head}"${masked}"${tail}` : whole,
     )
     .replace(escapedMember, (whole, name: string, between: string) =>
       isSecretName(name) ? `\\"${name}\\"${between}\\"${masked}\\"` : whole,
@@ -94,8 +96,8 @@ export function maskText(text: string): string {
         ? `${name}${between}"${masked}"`
         : match,
     )
-    .replace(parameter, (whole, before: string, name: string, value: string) =>
-      isSecretName(decodeName(name)) && !padding.test(value) ? `${before}${name}=${masked}` : whole,
+    .replace(parameter, (whole, head: string, name: string, value: string) =>
+      isSecretName(decodeName(name)) && !padding.test(value) ? `${head}${name}=${masked}` : whole,
     );
 }
 

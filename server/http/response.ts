@@ -260,9 +260,9 @@ export class ResponseWriter {
     const clock = exchange.clock ?? this.#clock;
     // Node adds a Date of the system clock by itself; any other clock needs an explicit Date.
     if (clock.isSystem) return addedHeaders ? [...addedHeaders, ...crossOrigin] : crossOrigin;
-    const now = new Date(clock.now());
-    const date = ['Date', now.toUTCString()] as const;
-    const testbed = [this.#headerNames.testbed.time, now.toISOString()] as const;
+    const time = new Date(clock.now());
+    const date = ['Date', time.toUTCString()] as const;
+    const testbed = [this.#headerNames.testbed.time, time.toISOString()] as const;
     return [date, testbed, ...(addedHeaders ?? []), ...crossOrigin];
   }
 

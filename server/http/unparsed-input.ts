@@ -28,7 +28,7 @@ export interface ParserStop {
   /** True when nothing was read on the connection before this chunk. */
   readonly isFirstChunk: boolean;
   /** The last complete request of the connection. */
-  readonly before?: Framing | undefined;
+  readonly lastRequest?: Framing | undefined;
   /** The request whose body was being read, with the part of the body that arrived. */
   readonly current?: (Framing & { readonly received: ReceivedPart }) | undefined;
   /** The stall as a sentence without its subject; only after a stalled body. */
@@ -52,7 +52,7 @@ const HEX_BYTES = 8;
 export class UnparsedInput {
   readonly code: string;
   readonly reason: string;
-  readonly before: Framing | undefined;
+  readonly lastRequest: Framing | undefined;
   readonly current: ParserStop['current'];
   readonly stall: ParserStop['stall'];
   /** The chunk, a character for each byte. */
@@ -62,14 +62,14 @@ export class UnparsedInput {
   readonly line: string;
   readonly lineAt: number;
   /** The text from the first byte that belongs to no earlier request. */
-  readonly rest: string;
+  readonly unparsedText: string;
   /** True when the line began in an earlier chunk, so that it may start within a secret. */
   readonly #isFragment: boolean;
 
   constructor({ code, reason, chunk, at, isFirstChunk, ...stop }: ParserStop) {
     this.code = code;
     this.reason = reason;
-    this.before = stop.before;
+    this.lastRequest = stop.lastRequest;
     this.current = stop.current;
     this.stall = stop.stall;
     this.text = chunk.toString('latin1');
@@ -81,7 +81,7 @@ export class UnparsedInput {
     this.lineAt = this.at - lineFrom;
     let start = this.at;
     while (/[A-Z-]/.test(this.text[start - 1] ?? '')) start -= 1;
-    this.rest = this.text.slice(start);
+    this.unparsedText = this.text.slice(start);
     this.#isFragment = lineFrom === 0 && !isFirstChunk && !requestLikeText.test(this.line);
   }
 
@@ -138,14 +138,14 @@ export class UnparsedInput {
 
   /** The first bytes that belong to no earlier request, as text or in hexadecimal. */
   get firstBytes(): string {
-    const line = /^[^\r\n]*/.exec(this.rest)?.[0] ?? '';
+    const line = /^[^\r\n]*/.exec(this.unparsedText)?.[0] ?? '';
     if (!readable.test(line.slice(0, HEX_BYTES))) {
-      const hex = Buffer.from(this.rest.slice(0, HEX_BYTES), 'latin1').toString('hex');
+      const hex = Buffer.from(this.unparsedText.slice(0, HEX_BYTES), 'latin1').toString('hex');
       return `the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;
     }
     const maskedLine = maskText(line).replace(longTokens, masked);
     // What follows an earlier request may start within a secret.
-    return quoteText(this.before ? maskedLine.replace(/^[\w.+/=~-]{4,}/, masked) : maskedLine);
+    return quoteText(this.lastRequest ? maskedLine.replace(/^[\w.+/=~-]{4,}/, masked) : maskedLine);
   }
 }
 

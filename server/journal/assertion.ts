@@ -39,7 +39,7 @@ export class AssertionJudge {
   readonly #seen: number[] = [];
   /** The newest entries of the device. */
   readonly #newest: JournalEntry[] = [];
-  #earlier = 0;
+  #earlierCount = 0;
   #at = 0;
 
   constructor(assertion: Assertion, tenant: TenantRecords) {
@@ -58,7 +58,7 @@ export class AssertionJudge {
     if (entry.kind === 'frame' || !this.#isSubject(entry)) return;
     if (this.#newest.push(entry) <= INSTEAD_MAX) return;
     this.#newest.shift();
-    this.#earlier += 1;
+    this.#earlierCount += 1;
   }
 
   verdict(): AssertionResult {
@@ -82,7 +82,7 @@ export class AssertionJudge {
   #instead(): string {
     if (this.#newest.length === 0) return 'nothing';
     const names = this.#newest.map((entry) => wordOf(entry, this.#tenant));
-    return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${names.join(', ')}`;
+    return `${this.#earlierCount > 0 ? `${this.#earlierCount} earlier, ` : ''}${names.join(', ')}`;
   }
 }
 
@@ -104,10 +104,11 @@ function subjectOf(device: string | undefined): string {
 }
 
 function planOf(steps: readonly ExpectedEvent[], times: number | undefined): string {
-  const [last = '', ...before] = steps.map(stepText).reverse();
+  const [last = '', ...earlierSteps] = steps.map(stepText).reverse();
   const often = times === undefined ? '' : `, ${timesText(times)}`;
-  const after = before.length === 0 ? '' : ` after ${before.reverse().join(', then ')}`;
-  return `${last}${after}${often}`;
+  const afterText =
+    earlierSteps.length === 0 ? '' : ` after ${earlierSteps.reverse().join(', then ')}`;
+  return `${last}${afterText}${often}`;
 }
 
 function stepText({ report, ...filter }: ExpectedEvent): string {
@@ -124,8 +125,8 @@ function timesText(times: number): string {
 
 function missing(steps: readonly ExpectedEvent[], at: number): string {
   const step = steps[at];
-  const before = at === 0 ? '' : `, after what came before it`;
-  return `"${step ? stepText(step) : ''}" did not happen${before}`;
+  const afterText = at === 0 ? '' : `, after what came before it`;
+  return `"${step ? stepText(step) : ''}" did not happen${afterText}`;
 }
 
 function wordOf(entry: JournalEntry, tenant: TenantRecords): string {

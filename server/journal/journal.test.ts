@@ -18,8 +18,8 @@ function fillJournal(bounds: { entriesMax: number; bytesMax?: number }, count: n
   return journal;
 }
 
-function sequences(journal: Journal, after?: number): number[] {
-  return [...journal.entries(after)].map(({ sequence }) => sequence);
+function sequences(journal: Journal, afterSequence?: number): number[] {
+  return [...journal.entries(afterSequence)].map(({ sequence }) => sequence);
 }
 
 function fail(): never {

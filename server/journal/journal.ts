@@ -75,9 +75,9 @@ export class Journal {
     this.#subscribers.publish(entry);
   }
 
-  /** Yields the stored entries after the sequence number `after`, oldest first. */
-  *entries(after = 0): Generator<JournalEntry> {
-    const first = Math.max(after, this.#added - this.#kept) + 1;
+  /** Yields the stored entries after the sequence number `afterSequence`, oldest first. */
+  *entries(afterSequence = 0): Generator<JournalEntry> {
+    const first = Math.max(afterSequence, this.#added - this.#kept) + 1;
     for (let sequence = first; sequence <= this.#added; sequence += 1) {
       const entry = this.at(sequence);
       if (entry) yield entry;

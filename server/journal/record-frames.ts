@@ -41,13 +41,13 @@ export function recordFrames(
     if (!isClosed) file('client', 'close', isCut ? cutBy('client') : reason, { code });
   });
   const { send, ping, close, terminate } = socket;
-  socket.send = (data: unknown, ...rest: unknown[]) => {
+  socket.send = (data: unknown, ...furtherArguments: unknown[]) => {
     file('server', 'message', bytesOf(data));
-    Reflect.apply(send, socket, [data, ...rest]);
+    Reflect.apply(send, socket, [data, ...furtherArguments]);
   };
-  socket.ping = (data: unknown, ...rest: unknown[]) => {
+  socket.ping = (data: unknown, ...furtherArguments: unknown[]) => {
     file('server', 'ping', bytesOf(data));
-    Reflect.apply(ping, socket, [data, ...rest]);
+    Reflect.apply(ping, socket, [data, ...furtherArguments]);
   };
   socket.close = (...how) => {
     const [code, reason = ''] = how;

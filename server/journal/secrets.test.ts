@@ -128,11 +128,15 @@ async function drive({ id, method, path, authorization }: Operation): Promise<vo
 
 async function everyPage(): Promise<string> {
   const texts: string[] = [];
-  let after = 0;
+  let lastSequence = 0;
   for (let more = true; more; ) {
-    const { text } = await control(server, 'GET', `/journal?after=${after}&limit=500&whole=true`);
+    const { text } = await control(
+      server,
+      'GET',
+      `/journal?after=${lastSequence}&limit=500&whole=true`,
+    );
     texts.push(text);
-    ({ next: after, more } = JSON.parse(text) as { next: number; more: boolean });
+    ({ next: lastSequence, more } = JSON.parse(text) as { next: number; more: boolean });
   }
   return texts.join('\n');
 }

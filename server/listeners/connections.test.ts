@@ -141,14 +141,14 @@ describe('a connection beyond the limit', () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 3 } });
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
-    const others = [await reach(server.baseUrl), await reach(server.baseUrl)];
+    const otherSockets = [await reach(server.baseUrl), await reach(server.baseUrl)];
     const refused = await fetch(uri);
     expect([refused.status, await refused.json()]).toEqual([
       503,
       { error: expect.stringContaining('open files'), request_id: expect.any(String) },
     ]);
-    for (const other of others) other.destroy();
-    await Promise.all(others.map((other) => once(other, 'close')));
+    for (const socket of otherSockets) socket.destroy();
+    await Promise.all(otherSockets.map((socket) => once(socket, 'close')));
     expect((await fetchUntil(uri, 200)).status).toBe(200);
     await server.close();
   });

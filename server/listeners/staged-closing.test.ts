@@ -214,9 +214,9 @@ describe('a client that keeps sending after its response', () => {
     const sending = await openRefused();
     sending.write(Buffer.alloc(10_000));
     await until(() => inside.services.incompleteTransfers.heldBytes > 0);
-    const other = await reach(server.baseUrl);
-    open.push(other);
-    other.write(put([], Buffer.alloc(limits.bodyMaxBytes, ' ')).subarray(0, 120_000));
+    const otherSocket = await reach(server.baseUrl);
+    open.push(otherSocket);
+    otherSocket.write(put([], Buffer.alloc(limits.bodyMaxBytes, ' ')).subarray(0, 120_000));
     await untilCut(sending);
   });
 

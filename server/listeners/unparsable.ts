@@ -178,14 +178,14 @@ function framingOf({ method, url, length, coding }: FramedRequest): Framing {
   };
 }
 
-function stopOf(cause: ParserError, socket: Socket, before: Framing | undefined): ParserStop {
+function stopOf(cause: ParserError, socket: Socket, lastRequest: Framing | undefined): ParserStop {
   const { code = '', reason = '', bytesParsed = 0, rawPacket } = cause;
   const chunk = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0);
   return {
     code,
     reason,
     chunk,
-    before,
+    lastRequest,
     at: bytesParsed,
     isFirstChunk: socket.bytesRead === chunk.length,
     ...(cause instanceof BodyStalled && { stall: cause }),

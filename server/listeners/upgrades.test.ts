@@ -85,8 +85,8 @@ describe.each([
     expect(statusesOf(await answers(server.baseUrl, known, last()))).toEqual([204, 200]);
     expect(await answers(server.baseUrl, last())).toContain('{"at":"one"}');
     const chunked = `${textOf(put, ...json, 'Transfer-Encoding: chunked')}6\r\n{"at":\r\n`;
-    const rest = `6\r\n"two"}\r\n0\r\n\r\n${last()}`;
-    expect(statusesOf(await answers(server.baseUrl, chunked, rest))).toEqual([204, 200]);
+    const furtherBytes = `6\r\n"two"}\r\n0\r\n\r\n${last()}`;
+    expect(statusesOf(await answers(server.baseUrl, chunked, furtherBytes))).toEqual([204, 200]);
     expect(await answers(server.baseUrl, last())).toContain('{"at":"two"}');
   });
 
@@ -171,7 +171,7 @@ describe.each([
     ['read slowly, and leave at the end', readSlowly],
     ['only end their side', (socket) => Promise.resolve(socket.resume().end())],
   ])('leaves no open socket after 125 clients that %s', async (_, act) => {
-    const before = openSockets();
+    const socketsBefore = openSockets();
     for (let round = 0; round < 5; round += 1) {
       const clients = Array.from({ length: 25 }, async (_, at) => {
         const socket = await reach(server.baseUrl);
@@ -184,7 +184,7 @@ describe.each([
       });
       await Promise.all(clients);
     }
-    expect(await waitForOpenSockets(before)).toBeLessThanOrEqual(before);
+    expect(await waitForOpenSockets(socketsBefore)).toBeLessThanOrEqual(socketsBefore);
   });
 
   /** Returns the open sockets after the server has noticed which clients have closed. */
@@ -276,8 +276,8 @@ describe('a WebSocket handshake', () => {
   });
 
   it('is refused with 400, not 101, when it names another protocol', async () => {
-    const other = handshake().replace('websocket', 'h2c');
-    const text = await answers(server.baseUrl, other, textOf('GET /last', closing));
+    const otherHandshake = handshake().replace('websocket', 'h2c');
+    const text = await answers(server.baseUrl, otherHandshake, textOf('GET /last', closing));
     expect(statusesOf(text)).toEqual([400, 404]);
   });
 });

@@ -60,8 +60,9 @@ function notTokenText(token: string): string {
   if (isPlaceholder(token)) {
     return `: it is the text "${token}", as of a variable that is not set`;
   }
-  const [, rest] = afterToken.exec(token) ?? [];
-  if (rest !== undefined) return `: "${printable(rest, AFTER_TOKEN_CHARACTERS)}" follows it`;
+  const [, followingText] = afterToken.exec(token) ?? [];
+  if (followingText !== undefined)
+    return `: "${printable(followingText, AFTER_TOKEN_CHARACTERS)}" follows it`;
   if (!token.startsWith(TOKEN_START) || parts >= 3) return '';
   return `: it is cut off after ${token.length} characters, with ${parts} of the 3 parts`;
 }

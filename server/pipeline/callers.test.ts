@@ -119,15 +119,15 @@ describe('a cookie with a token', () => {
 
 describe('a token from another server', () => {
   it('is 401 for devices and users', async () => {
-    const other = await startTestServer({ random: seededRandom('another server') });
+    const otherServer = await startTestServer({ random: seededRandom('another server') });
     try {
-      const foreignDevice = await acceptedDevice(other, 'callers');
+      const foreignDevice = await acceptedDevice(otherServer, 'callers');
       const response = await server.call('get-configuration', { token: foreignDevice.token });
       expect(response.json().error).toBe('the token has a signature that does not verify');
-      const list = await server.call('list-devices', { token: other.adminToken });
+      const list = await server.call('list-devices', { token: otherServer.adminToken });
       expect(list.status).toBe(401);
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 });

@@ -59,15 +59,15 @@ function wholeOf({ pipe = [], wrapped, item, entries }: Shape, name: string): un
 type JsonPath = readonly (string | number)[];
 
 /** Returns every place in a value, the value itself first. */
-function pathsIn(value: unknown, before: JsonPath = []): JsonPath[] {
+function pathsIn(value: unknown, path: JsonPath = []): JsonPath[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const keyOf = (key: string) => (Array.isArray(value) ? Number(key) : key);
-  return [before, ...inner.flatMap(([key, one]) => pathsIn(one, [...before, keyOf(key)]))];
+  return [path, ...inner.flatMap(([key, one]) => pathsIn(one, [...path, keyOf(key)]))];
 }
 
 function withValue(value: unknown, [key, ...rest]: JsonPath, wrong: unknown): unknown {
   if (key === undefined) return wrong;
-  const into = (old: unknown): unknown => withValue(old, rest, wrong);
+  const into = (member: unknown): unknown => withValue(member, rest, wrong);
   if (Array.isArray(value)) return value.map((one, index) => (index === key ? into(one) : one));
   return Object.fromEntries(
     Object.entries(value as object).map(([name, one]) => [name, name === key ? into(one) : one]),

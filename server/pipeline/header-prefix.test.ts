@@ -14,7 +14,7 @@ import { startTestServer, type TestServer } from '../testing/test-server.ts';
 const names = ['X-SVC', 'X-MEN', 'X-Acme-2'] as const;
 
 describe.each(names)('a server with the header prefix %s', (prefix) => {
-  const others = names.filter((name) => name !== prefix);
+  const otherPrefixes = names.filter((name) => name !== prefix);
   let server: TestServer;
   let device: AcceptedDevice;
 
@@ -33,8 +33,8 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
   it('ignores a signature under another prefix', async () => {
     const body = JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
     const signature = signatureOf(body, device.privateKey);
-    for (const other of others) {
-      const headers = { [`${other}-Signature`]: signature };
+    for (const otherPrefix of otherPrefixes) {
+      const headers = { [`${otherPrefix}-Signature`]: signature };
       const response = await authenticate(server, device, { signature: null, headers });
       expect(response.status).toBe(400);
       expect(response.json().error).toContain(`${prefix}-Signature`);
@@ -49,7 +49,7 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     });
     const validSignature = signatureOf(body, unknownDevice.privateKey);
     const headers = Object.fromEntries(
-      others.map((other) => [`${other}-Signature`, validSignature]),
+      otherPrefixes.map((otherPrefix) => [`${otherPrefix}-Signature`, validSignature]),
     );
     const wrong = signatureOf(`${body} `, unknownDevice.privateKey);
     const response = await authenticate(server, unknownDevice, { body, signature: wrong, headers });
@@ -61,7 +61,8 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     const response = await server.request('GET', '/nowhere', { headers });
     expect(response.headers.get(`${prefix}-RequestID`)).toBe(`of ${prefix}`);
     expect(response.json().request_id).toBe(`of ${prefix}`);
-    for (const other of others) expect(response.headers.get(`${other}-RequestID`)).toBeNull();
+    for (const otherPrefix of otherPrefixes)
+      expect(response.headers.get(`${otherPrefix}-RequestID`)).toBeNull();
   });
 
   it('signs and reads links only under its own prefix, in lower case', async () => {
@@ -74,8 +75,8 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
       ['device_id', 'tenant_id', `${small}-expire`, `${small}-signature`].toSorted(),
     );
     expect((await fetch(link)).status).toBe(200);
-    for (const other of others) {
-      const renamed = link.href.replaceAll(small, other.toLowerCase());
+    for (const otherPrefix of otherPrefixes) {
+      const renamed = link.href.replaceAll(small, otherPrefix.toLowerCase());
       expect((await fetch(renamed)).status).toBe(400);
     }
   });
@@ -91,7 +92,7 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     expect(allowed).toContain(`${prefix}-Signature`);
     expect(allowed).toContain(`${prefix}-more`);
     expect(response.headers.get('access-control-expose-headers')).toContain(`${prefix}-RequestID`);
-    for (const other of others) expect(allowed).not.toContain(other);
+    for (const otherPrefix of otherPrefixes) expect(allowed).not.toContain(otherPrefix);
   });
 
   it('keeps the paths and fields of its API whatever the prefix', async () => {

@@ -86,16 +86,16 @@ describe('a signed artifact link', () => {
   });
 
   it('cannot be forged by a path that imitates the signed fields', () => {
-    const later = '2099-01-01T00:00:00.000Z';
-    const type = encodeURIComponent(`x/device\nexpire=${later}\ntenant_id=t`);
+    const laterExpiry = '2099-01-01T00:00:00.000Z';
+    const type = encodeURIComponent(`x/device\nexpire=${laterExpiry}\ntenant_id=t`);
     const given = new URL(makeLink({ ...servicesOf(), origin, nowMs }, `/${type}/device`).uri);
     const expiry = given.searchParams.get('x-svc-expire');
-    const rest = `t/device\nexpire=${expiry}\ntenant_id=`;
+    const imitatedFields = `t/device\nexpire=${expiry}\ntenant_id=`;
     const forged = altered((link) => {
       link.pathname = '/x/device';
-      link.searchParams.set('x-svc-expire', later);
+      link.searchParams.set('x-svc-expire', laterExpiry);
       link.searchParams.set('x-svc-signature', signatureIn(given));
-      link.searchParams.set('tenant_id', rest);
+      link.searchParams.set('tenant_id', imitatedFields);
     });
     expect(statusFor(forged)).toBe(403);
   });

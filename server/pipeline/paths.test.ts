@@ -88,12 +88,12 @@ describe('a path outside the API', () => {
 
 describe.each(everyPath)('the known path %s', (path) => {
   const known = methodsOf(path);
-  const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND'].filter(
+  const otherMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND'].filter(
     (method) => !known.includes(method),
   );
 
   it('answers 405 with its methods to any other method, also without a token', async () => {
-    for (const method of others) {
+    for (const method of otherMethods) {
       const response = await server.request(method, filledIn(path));
       expect([method, response.status]).toEqual([method, 405]);
       expect(response.headers.get('allow')?.split(', ')).toEqual([...known, 'OPTIONS']);

@@ -106,7 +106,7 @@ export class Pipeline {
         const result = stages[at]?.(context);
         if (result instanceof Promise) {
           result.then(
-            (later) => this.#advance(context, stages, at + 1, later),
+            (stageResult) => this.#advance(context, stages, at + 1, stageResult),
             (error: unknown) => this.#fail(context, error),
           );
           return;

@@ -74,9 +74,9 @@ describe('a rate limit', () => {
   });
 
   it('applies to one tenant only', async () => {
-    const other = await secondTenant(server);
-    await limit(0, 60, `?tenant=${other.id}`);
-    expect((await server.call('count-devices', { token: other.token })).status).toBe(429);
+    const otherTenant = await secondTenant(server);
+    await limit(0, 60, `?tenant=${otherTenant.id}`);
+    expect((await server.call('count-devices', { token: otherTenant.token })).status).toBe(429);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 

@@ -20,8 +20,8 @@ describe('mounting the operations', () => {
   it.each(all.map(({ operation }, index) => [operation.id, index] as const))(
     'fails without %s',
     (id, index) => {
-      const rest = all.toSpliced(index, 1);
-      expect(() => assertComplete(rest)).toThrow(`operations not mounted: ${id}`);
+      const otherRoutes = all.toSpliced(index, 1);
+      expect(() => assertComplete(otherRoutes)).toThrow(`operations not mounted: ${id}`);
     },
   );
 

@@ -302,7 +302,7 @@ const handle: Stage = (context) => {
       ? responseOf(context)
       : context.store.atomically(() => responseOf(context));
   return response instanceof Promise
-    ? response.then((later) => keepResponse(context, later))
+    ? response.then((resolvedResponse) => keepResponse(context, resolvedResponse))
     : keepResponse(context, response);
 };
 

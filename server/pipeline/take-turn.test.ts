@@ -188,7 +188,7 @@ describe('many unauthorized requests at once', () => {
 
 describe('a caller with many simultaneous requests', () => {
   it('gets one turn for each turn of another caller', async () => {
-    const other = await acceptedDevice(server, 'other');
+    const otherDevice = await acceptedDevice(server, 'other');
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
     let answered = 0;
@@ -196,7 +196,7 @@ describe('a caller with many simultaneous requests', () => {
       socket.once('data', () => {
         answered += 1;
       });
-      socket.write(rawRequest(pollLine, [`Authorization: Bearer ${other.token}`]));
+      socket.write(rawRequest(pollLine, [`Authorization: Bearer ${otherDevice.token}`]));
     }
     polling?.write(poll());
     await once(polling as Socket, 'data');

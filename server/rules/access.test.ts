@@ -71,9 +71,9 @@ describe('roles that are limited to groups', () => {
   });
 
   it('do not use the groups of a grant for another operation', () => {
-    const other: Grant = { set: 'ManageDevices', groups: ['z'] };
-    expect(decideAccess('list-devices', [role(inA, other)])).toMatchObject({ groups: ['a'] });
-    expect(decideAccess('decommission-device', [role(inA, other)])).toMatchObject({
+    const otherGrant: Grant = { set: 'ManageDevices', groups: ['z'] };
+    expect(decideAccess('list-devices', [role(inA, otherGrant)])).toMatchObject({ groups: ['a'] });
+    expect(decideAccess('decommission-device', [role(inA, otherGrant)])).toMatchObject({
       groups: ['z'],
     });
   });

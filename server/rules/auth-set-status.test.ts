@@ -72,9 +72,14 @@ describe('the tokens of an authentication set', () => {
     [50, 50, 51],
     [51, 50, 52],
     [99, 50, 100],
-  ])('are, if valid from %s and revoked at %s, valid from %s', (before, now, from) => {
-    expect(tokensValidFromRevocation({ tokensValidFromSeconds: before }, now)).toBe(from);
-  });
+  ])(
+    'are, if valid from %s and revoked at %s, valid from %s',
+    (formerSeconds, revokedSeconds, from) => {
+      expect(
+        tokensValidFromRevocation({ tokensValidFromSeconds: formerSeconds }, revokedSeconds),
+      ).toBe(from);
+    },
+  );
 });
 
 describe('the status of a device', () => {

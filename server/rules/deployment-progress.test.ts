@@ -69,8 +69,8 @@ describe.each(cells)(
     });
 
     it(`is ${expected} if it was finished before, and keeps that time`, () => {
-      const before = { ...facts, finishedMs: 50 };
-      expect(finishTimeMs(before, 90)).toBe(expected === 'finished' ? 50 : undefined);
+      const finishedFacts = { ...facts, finishedMs: 50 };
+      expect(finishTimeMs(finishedFacts, 90)).toBe(expected === 'finished' ? 50 : undefined);
     });
   },
 );

@@ -124,24 +124,29 @@ describe('the choice among several device deployments', () => {
   const inProgress = deviceDeployment({ status: 'installing', offeredMs: 20, seq: 5 });
   const failed = deviceDeployment({ status: 'failure', retriesLeft: 1, offeredMs: 20, seq: 4 });
   const unoffered = deviceDeployment({ seq: 3 });
-  const later = deviceDeployment({ createdMs: nowMs + 1 });
+  const createdLater = deviceDeployment({ createdMs: nowMs + 1 });
   const full = deviceDeployment({ maxDevices: 1, offeredDevices: 1, seq: 6 });
 
   it.each([
     [
       'the one in progress, however new',
-      [finished, later, unoffered, failed, inProgress],
+      [finished, createdLater, unoffered, failed, inProgress],
       'continue',
       inProgress,
     ],
-    ['else the one to be tried again', [finished, later, unoffered, failed], 'retry', failed],
+    [
+      'else the one to be tried again',
+      [finished, createdLater, unoffered, failed],
+      'retry',
+      failed,
+    ],
     [
       'else the oldest that may begin',
-      [finished, later, unoffered, deviceDeployment({ seq: 9 })],
+      [finished, createdLater, unoffered, deviceDeployment({ seq: 9 })],
       'offer',
       unoffered,
     ],
-    ['else the oldest that has to wait', [finished, later, full], 'wait', later],
+    ['else the oldest that has to wait', [finished, createdLater, full], 'wait', createdLater],
   ] as const)('is %s', (_, deviceDeployments, decision, expected) => {
     expect(chooseDeviceDeployment(deviceDeployments, context)).toMatchObject({
       decision,

@@ -43,7 +43,7 @@ function deviceDeployment(
 const offer = { pollData: pollDataText(request), artifactId: 'art', nowMs: 20 };
 const served = afterOffer(deviceDeployment(), offer);
 
-function after(
+function instructedAfter(
   status: 'downloading' | 'failure' | 'success',
   retriesLeft = 0,
 ): InstructedDeviceDeployment {
@@ -79,7 +79,7 @@ describe('a device that gets an update', () => {
 
   it.each([
     ['before its first report', served],
-    ['in the middle of the update', after('downloading')],
+    ['in the middle of the update', instructedAfter('downloading')],
   ])('gets the same update again %s, without a new record', (_, again) => {
     expect(decide([again])).toEqual({
       decision: 'serve',
@@ -102,7 +102,7 @@ describe('a device that gets an update', () => {
 
   it('retries after a failure, whatever it was offered before', () => {
     const asks = { ...request, provides: { ...request.provides, more: '1' } };
-    expect(decide([after('failure', 1)], { asks })).toMatchObject({
+    expect(decide([instructedAfter('failure', 1)], { asks })).toMatchObject({
       decision: 'serve',
       startsAttempt: true,
       changed: { status: 'pending', attempts: 2, retriesLeft: 0, pollData: pollDataText(asks) },
@@ -148,7 +148,7 @@ describe('a device that finishes a deployment by its poll', () => {
 
   it('has a conflict because it reports other data than before', () => {
     const asks = { ...request, wantsControlMap: true };
-    expect(decide([after('downloading')], { asks })).toMatchObject({
+    expect(decide([instructedAfter('downloading')], { asks })).toMatchObject({
       decision: 'conflict',
       changed: { status: 'failure', pollData: offer.pollData, finishedMs: nowMs },
     });
@@ -180,8 +180,8 @@ describe('a device that gets no update', () => {
 
   it.each([
     ['none', [], 'deployment', false],
-    ['one that succeeded', [after('success')], 'device-finished', true],
-    ['one that failed for the last time', [after('failure')], 'device-finished', false],
+    ['one that succeeded', [instructedAfter('success')], 'device-finished', true],
+    ['one that failed for the last time', [instructedAfter('failure')], 'device-finished', false],
     ['one that was aborted', [deviceDeployment({ status: 'aborted' })], 'aborted', false],
     [
       'one that was finished without it',

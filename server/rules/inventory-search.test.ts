@@ -71,8 +71,8 @@ describe('a condition of an inventory search', () => {
 
   it('accepts any spelling of a time of scope system', () => {
     const held = '2026-11-21T12:00:00.500Z';
-    const earlier = { type: '$gt', value: '2026-11-21T12:00:00Z' };
-    expect(holds(earlier, held, 'system')).toBe(true);
+    const earlierBound = { type: '$gt', value: '2026-11-21T12:00:00Z' };
+    expect(holds(earlierBound, held, 'system')).toBe(true);
     const same = { type: '$eq', value: '2026-11-21T14:00:00.5+02:00' };
     expect(holds(same, held, 'system')).toBe(true);
     expect(holds(same, held, 'inventory')).toBe(false);

@@ -7,8 +7,8 @@ function named(count: number, from = 0): Attribute[] {
 }
 
 /** Returns the stored attributes after two successive reports. */
-function after(first: readonly Attribute[], then: readonly Attribute[] = []) {
-  return attributesAfter(attributesAfter([], first, 1), then, 2);
+function storedAfter(first: readonly Attribute[], second: readonly Attribute[] = []) {
+  return attributesAfter(attributesAfter([], first, 1), second, 2);
 }
 
 describe('reported attributes', () => {
@@ -30,7 +30,7 @@ describe('reported attributes', () => {
       { name: 'a', value: 1, description: 'why' },
       { name: 'b', value: 2 },
     ];
-    expect(after(first, [{ name: 'a', value: 'text' }])).toEqual([
+    expect(storedAfter(first, [{ name: 'a', value: 'text' }])).toEqual([
       { name: 'a', value: 'text', description: 'why', updatedMs: 2 },
       { name: 'b', value: 2, updatedMs: 1 },
     ]);
@@ -42,7 +42,7 @@ describe('reported attributes', () => {
       { name: 'A', value: 2 },
       { name: 'a', value: 3 },
     ];
-    expect(after(reported)).toMatchObject([
+    expect(storedAfter(reported)).toMatchObject([
       { name: 'A', value: 2 },
       { name: 'a', value: 3 },
     ]);
@@ -57,7 +57,7 @@ describe('the limit on the number of attributes', () => {
     ['a hundred together', named(50), named(50, 50)],
     ['one name many times', [], [...named(1), ...named(1), ...named(100)]],
   ])('accepts: %s', (_, kept, changed) => {
-    expect(tooManyAttributes(after(kept, changed))).toBeUndefined();
+    expect(tooManyAttributes(storedAfter(kept, changed))).toBeUndefined();
   });
 
   it.each([
@@ -65,7 +65,7 @@ describe('the limit on the number of attributes', () => {
     ['one beside a hundred', named(100), named(1, 100), 101],
     ['many beside many', named(80), named(100, 40), 140],
   ])('refuses, with the count: %s', (_, kept, changed, count) => {
-    expect(tooManyAttributes(after(kept, changed))).toBe(
+    expect(tooManyAttributes(storedAfter(kept, changed))).toBe(
       `a device can have at most 100 attributes, not ${count}`,
     );
   });
@@ -76,18 +76,20 @@ describe('the limit on the size of attributes', () => {
   const tooLarge = 'the attributes of a device can have at most 262144 bytes in total';
 
   it('applies to the result of a change, with kept descriptions', () => {
-    expect(tooManyAttributes(after([large], [large]))).toBeUndefined();
-    expect(tooManyAttributes(after([large], [{ ...large, name: 'second' }]))).toBe(tooLarge);
+    expect(tooManyAttributes(storedAfter([large], [large]))).toBeUndefined();
+    expect(tooManyAttributes(storedAfter([large], [{ ...large, name: 'second' }]))).toBe(tooLarge);
     const described = { name: 'a', value: 1, description: 'x'.repeat(100_000) };
-    expect(tooManyAttributes(after([large, described], [{ name: 'a', value: 2 }]))).toBe(tooLarge);
+    expect(tooManyAttributes(storedAfter([large, described], [{ name: 'a', value: 2 }]))).toBe(
+      tooLarge,
+    );
   });
 });
 
 describe('the limit on the number of tags', () => {
   it('is twenty, including existing ones', () => {
-    expect(tooManyTags(after(named(20)))).toBeUndefined();
-    expect(tooManyTags(after(named(20), named(20)))).toBeUndefined();
-    expect(tooManyTags(after(named(20), named(1, 20)))).toBe(
+    expect(tooManyTags(storedAfter(named(20)))).toBeUndefined();
+    expect(tooManyTags(storedAfter(named(20), named(20)))).toBeUndefined();
+    expect(tooManyTags(storedAfter(named(20), named(1, 20)))).toBe(
       'a device can have at most 20 tags, not 21',
     );
   });

@@ -150,11 +150,15 @@ describe('an artifact with a changed description', () => {
   it('has the new text and time but is otherwise unchanged', () => {
     save('a', { description: 'old' });
     save('b', { description: 'old' });
-    const before = store.artifacts.find('a');
+    const artifactBefore = store.artifacts.find('a');
     store.artifacts.describe('a', 'new', 86_400_000);
     expect(store.artifacts.find('a')).toEqual({
-      ...before,
-      artifact: { ...before?.artifact, description: 'new', modified: '1970-01-02T00:00:00.000Z' },
+      ...artifactBefore,
+      artifact: {
+        ...artifactBefore?.artifact,
+        description: 'new',
+        modified: '1970-01-02T00:00:00.000Z',
+      },
       modifiedMs: 86_400_000,
     });
     expect(store.artifacts.find('b')?.artifact.description).toBe('old');

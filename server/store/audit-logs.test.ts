@@ -180,14 +180,14 @@ describe('a filtered query of a long audit log', () => {
 
   it('runs in steps and ignores entries that are written meanwhile', () => {
     const search = { filter: { actor_type: 'device' }, order: 'desc' } as const;
-    const before = resultOf(store.auditLogs.find(search, wide));
+    const entriesBefore = resultOf(store.auditLogs.find(search, wide));
     const work = store.auditLogs.find(search, wide);
     let [step, steps] = [work.next(), 1];
     while (!step.done) {
       append(0, { actor: device });
       [step, steps] = [work.next(), steps + 1];
     }
-    expect(step.value).toEqual(before);
+    expect(step.value).toEqual(entriesBefore);
     expect(steps).toBeGreaterThan(3);
   });
 });

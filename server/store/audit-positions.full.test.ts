@@ -105,8 +105,8 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
   it('has its former pages after appended entries are rolled back', () => {
     appendAll(forwards.slice(0, 3000));
     expectPages();
-    const before = times;
-    times = [...before];
+    const timesBefore = times;
+    times = [...timesBefore];
     const failAfterWriting = (): never => {
       for (const timeMs of [5000, 0, 1500, 5000]) append(timeMs);
       for (const timeMs of forwards.slice(2000)) append(timeMs);
@@ -114,7 +114,7 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
       throw new Error('rolled back');
     };
     expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
-    times = before;
+    times = timesBefore;
     expectPages();
     appendAll(forwards.slice(3000));
     expectPages();
@@ -123,11 +123,11 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
   it('has the pages of a restored snapshot', async () => {
     appendAll(forwards.slice(0, 3210));
     const snapshot = await store.snapshot();
-    const before = [...times];
+    const timesBefore = [...times];
     appendAll(anyhow.slice(0, 1500));
     expectPages();
     await store.restore(snapshot);
-    times = before;
+    times = timesBefore;
     expectPages();
     append(0);
     expectPages();

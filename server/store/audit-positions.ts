@@ -101,7 +101,7 @@ export class AuditPositions {
   #nearest(at: number): readonly [EntryPosition, number] {
     const isKnown = (entry: EntryPosition | undefined): boolean => entry !== undefined;
     const below = this.#positions.slice(0, at).findLastIndex(isKnown);
-    const above = this.#positions.findIndex((entry, other) => other > at && isKnown(entry));
+    const above = this.#positions.findIndex((entry, position) => position > at && isKnown(entry));
     const next = above < 0 ? this.count() : above * ENTRIES_APART;
     return (at - below) * ENTRIES_APART <= next - at * ENTRIES_APART
       ? [this.#positions[below] ?? startOfLog, below * ENTRIES_APART]

@@ -49,16 +49,16 @@ export class DeviceCache {
 
   /** Rebuilds the cache, including check-ins, after the tables were replaced. */
   load(): void {
-    const before = new Map(this.#byDevice);
+    const formerStates = new Map(this.#byDevice);
     this.#byDevice.clear();
     this.#byAcceptedSet.clear();
     this.#loadAccepted(['']);
-    this.#keepLastPolls(before);
+    this.#keepLastPolls(formerStates);
   }
 
   /** Rebuilds some devices in the cache, including check-ins. */
   loadDevices(ids: readonly string[]): void {
-    const before = new Map(ids.map((id) => [id, this.#byDevice.get(id)]));
+    const formerStates = new Map(ids.map((id) => [id, this.#byDevice.get(id)]));
     for (const [authSetId, { deviceId }] of this.#byAcceptedSet) {
       if (ids.includes(deviceId)) this.#byAcceptedSet.delete(authSetId);
     }
@@ -66,7 +66,7 @@ export class DeviceCache {
       this.#byDevice.delete(id);
       this.#loadAccepted(['AND s.device_id = ?', id]);
     }
-    this.#keepLastPolls(before);
+    this.#keepLastPolls(formerStates);
   }
 
   /** Writes the check-ins to the table of devices. */
@@ -117,8 +117,8 @@ export class DeviceCache {
     });
   }
 
-  #keepLastPolls(before: ReadonlyMap<string, CachedDevice | undefined>): void {
-    for (const [id, formerState] of before) {
+  #keepLastPolls(formerStates: ReadonlyMap<string, CachedDevice | undefined>): void {
+    for (const [id, formerState] of formerStates) {
       const cached = this.#byDevice.get(id);
       if (cached) cached.lastPoll = formerState?.lastPoll;
     }

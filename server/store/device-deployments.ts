@@ -228,16 +228,16 @@ export class DeviceDeploymentStore {
     deployment: StoredDeployment,
     filter: DeviceDeploymentFilter,
   ): Generator<StoredDeviceDeployment> {
-    for (let after = ''; ; ) {
+    for (let lastDeviceId = ''; ; ) {
       const { where, values } = deviceDeploymentFilter(deployment, filter, [
         'dd.device_id > ?',
-        after,
+        lastDeviceId,
       ]);
       const query = `${queryWithoutPollData} ${where} ORDER BY dd.device_id LIMIT ${BATCH_DEVICES}`;
       const deviceDeployments = this.#sql.all(query, values).map(deviceDeployment);
       const last = deviceDeployments.at(-1);
       if (!last) return;
-      after = last.deviceId;
+      lastDeviceId = last.deviceId;
       yield* deviceDeployments;
     }
   }
@@ -271,8 +271,8 @@ export class DeviceDeploymentStore {
     return { deviceDeployments, lastFinishedSeq: hasUnoffered ? this.#lastFinished(deviceId) : 0 };
   }
 
-  #uncounted(deviceId: string, rest: string, max = OPEN_MAX): DeviceDeploymentWithFacts[] {
-    const query = `${deviceDeploymentQuery} WHERE dd.device_id = ? AND ${rest} LIMIT ?`;
+  #uncounted(deviceId: string, condition: string, max = OPEN_MAX): DeviceDeploymentWithFacts[] {
+    const query = `${deviceDeploymentQuery} WHERE dd.device_id = ? AND ${condition} LIMIT ?`;
     const rows = this.#sql.all(query, [deviceId, max]);
     return rows.map((row) => ({ offeredDevices: 0, ...deviceDeployment(row) }));
   }

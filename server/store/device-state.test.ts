@@ -172,12 +172,12 @@ describe('the stored alerts of a device', () => {
     append('e', 9);
     expect(issued()).toEqual([3, 2, 1]);
     expect(issued({}, 2)).toEqual([3, 2]);
-    const [seq = 0, ...others] = store.monitor.alerts(
+    const [seq = 0, ...otherSeqs] = store.monitor.alerts(
       'd',
       { order: 'desc' },
       { page: 2, perPage: 2 },
     );
-    expect(others).toEqual([]);
+    expect(otherSeqs).toEqual([]);
     expect(store.monitor.findAlert(seq)).toEqual({ id: 'd-1-2', ...alert });
   });
 

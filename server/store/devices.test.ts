@@ -72,9 +72,9 @@ describe('the first contact of a device', () => {
 
   it('creates no device when its set cannot be written', () => {
     meet('a');
-    const other = { id: 'd-b', identity: '{"mac":"b"}' };
+    const otherDevice = { id: 'd-b', identity: '{"mac":"b"}' };
     const taken = { authSetId: 's-a', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
-    expect(() => devices.recordFirstContact(other, taken)).toThrow('UNIQUE');
+    expect(() => devices.recordFirstContact(otherDevice, taken)).toThrow('UNIQUE');
     expect(devices.find('d-b')).toBeUndefined();
   });
 });
@@ -125,8 +125,8 @@ describe('the status of a device', () => {
 
 describe('accepting an authentication set', () => {
   it("rejects the device's formerly accepted set and no other", () => {
-    const [old, other] = [meet('a'), meet('b')];
-    for (const set of [old, other]) devices.setAuthSetStatus(set, 'accepted', 1);
+    const [formerSet, otherSet] = [meet('a'), meet('b')];
+    for (const set of [formerSet, otherSet]) devices.setAuthSetStatus(set, 'accepted', 1);
     const [next] = [addKey('a', 'k2'), addKey('a', 'k3', 'preauthorized')];
     devices.setAuthSetStatus(next, 'accepted', 2);
     expect(statusesOf('a')).toEqual(['rejected', 'accepted', 'preauthorized']);
@@ -134,10 +134,10 @@ describe('accepting an authentication set', () => {
   });
 
   it('admits the set and excludes the previous one', () => {
-    const old = meet('a', 'accepted');
-    expect(devices.cache.findByAcceptedSet(old.id)?.deviceId).toBe('d-a');
+    const formerSet = meet('a', 'accepted');
+    expect(devices.cache.findByAcceptedSet(formerSet.id)?.deviceId).toBe('d-a');
     devices.setAuthSetStatus(addKey('a', 'k2'), 'accepted', 2);
-    expect(devices.cache.findByAcceptedSet(old.id)).toBeUndefined();
+    expect(devices.cache.findByAcceptedSet(formerSet.id)).toBeUndefined();
     expect(devices.cache.findByAcceptedSet('s-a-k2')?.deviceId).toBe('d-a');
   });
 
@@ -290,10 +290,10 @@ describe('the tokens of an authentication set', () => {
 
   it('are revoked when another set is accepted, whose own remain valid', () => {
     meet('a', 'accepted');
-    const other = addKey('a', 'k2');
-    devices.setAuthSetStatus(other, 'accepted', 5_000);
+    const otherSet = addKey('a', 'k2');
+    devices.setAuthSetStatus(otherSet, 'accepted', 5_000);
     expect([from('a'), from('a', 'k2')]).toEqual([6, 0]);
-    expect(devices.cache.findByAcceptedSet(other.id)?.tokensValidFromSeconds).toBe(0);
+    expect(devices.cache.findByAcceptedSet(otherSet.id)?.tokensValidFromSeconds).toBe(0);
   });
 
   it('are restored when the revocation is rolled back', () => {
@@ -328,13 +328,13 @@ describe('an authentication set that is removed', () => {
 describe('the number of accepted devices', () => {
   it('follows their sets and counts each device once', () => {
     const set = meet('a', 'accepted');
-    const other = addKey('a', 'k2');
+    const otherSet = addKey('a', 'k2');
     meet('b');
     meet('c', 'accepted');
     expect(devices.cache.countAccepted()).toBe(2);
-    devices.setAuthSetStatus(other, 'accepted', 1);
+    devices.setAuthSetStatus(otherSet, 'accepted', 1);
     expect(devices.cache.countAccepted()).toBe(2);
-    devices.setAuthSetStatus(other, 'rejected', 1);
+    devices.setAuthSetStatus(otherSet, 'rejected', 1);
     devices.remove('d-c');
     expect(devices.cache.countAccepted()).toBe(0);
     devices.setAuthSetStatus(set, 'accepted', 1);

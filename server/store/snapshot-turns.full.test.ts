@@ -154,14 +154,19 @@ describe.each(engines)('a database %s', (_engine, { openSql }) => {
       Object.keys(tables).map((table) =>
         sql.all(`SELECT ${table === 'paired' ? '' : 'rowid, '}* FROM ${table} ORDER BY 1, 2`),
       );
-    const context = { keptTables: new Set<string>(), beforeRestore() {}, within() {}, after() {} };
+    const context = {
+      keptTables: new Set<string>(),
+      beforeRestore() {},
+      within() {},
+      afterRestore() {},
+    };
     for (let iteration = 0; iteration < 40; iteration++) {
       for (let count = 0; count < 12; count++) change();
       const copy = await sql.copy();
-      const before = dump();
+      const dumpBefore = dump();
       for (let count = 0; count < 12; count++) change();
       await sql.restore(copy, context);
-      expect(dump()).toEqual(before);
+      expect(dump()).toEqual(dumpBefore);
       copy.discard();
     }
     sql.close();

@@ -32,8 +32,13 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
 
   function deploy(id: string, ...deviceIds: readonly string[]): void {
     const [name, type] = [id, 'software'] as const;
-    const rest = { artifactName: 'release', deviceDigest: id, forceInstallation: false, nowMs: 1 };
-    store.deployments.create({ id, type, name, deviceIds, ...rest });
+    const otherFields = {
+      artifactName: 'release',
+      deviceDigest: id,
+      forceInstallation: false,
+      nowMs: 1,
+    };
+    store.deployments.create({ id, type, name, deviceIds, ...otherFields });
   }
 
   function deviceDeploymentOf(id: string, deviceId = 'a') {
@@ -344,9 +349,9 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
   });
 
   it('are deleted when their store is closed', async () => {
-    const other = await openStore(folder, 'other');
-    const snapshot = await other.snapshot();
-    other.close();
+    const otherStore = await openStore(folder, 'other');
+    const snapshot = await otherStore.snapshot();
+    otherStore.close();
     expect(snapshot.copy.isDiscarded()).toBe(true);
     const left = readdirSync(folder.path, { recursive: true }).map(String);
     expect(left.filter((name) => name.includes('copy'))).toEqual([]);

@@ -29,7 +29,7 @@ export interface RestoreOptions {
 }
 
 interface AfterRestore {
-  readonly after: () => void;
+  readonly afterRestore: () => void;
 }
 
 /**
@@ -90,16 +90,16 @@ export class Snapshots {
 
   /** Takes a snapshot of the state at one point in time between call and end. */
   async take(): Promise<Snapshot> {
-    const before = namesOf(contentsIn(this.#sql));
+    const heldNames = namesOf(contentsIn(this.#sql));
     // Files that the copy refers to must not be removed while it is made.
-    this.#files.hold(before);
+    this.#files.hold(heldNames);
     try {
       const copy = await this.#sql.copy();
       const contents = contentsIn(copy);
       this.#files.hold(namesOf(contents));
       return this.#keep(copy, contents);
     } finally {
-      this.#files.release(before);
+      this.#files.release(heldNames);
     }
   }
 
@@ -120,14 +120,14 @@ export class Snapshots {
 
   /**
    * Restores everything except the connection state.
-   * @param after runs immediately after the restore, in the same iteration of the event loop
+   * @param afterRestore runs immediately after the restore, in the same iteration of the event loop
    */
   async restore(
     { copy, contents, folder }: Snapshot,
     {
       keepsUsers = false,
-      beforeRestore: before = () => undefined,
-      after,
+      beforeRestore = () => undefined,
+      afterRestore,
     }: RestoreOptions & AfterRestore,
   ): Promise<void> {
     requireKept(copy);
@@ -139,7 +139,7 @@ export class Snapshots {
     const within = (): void => {
       this.#sql.run(`DELETE FROM ${userTokens} WHERE user_id NOT IN (SELECT id FROM users)`);
     };
-    await this.#sql.restore(copy, { keptTables, beforeRestore: before, within, after });
+    await this.#sql.restore(copy, { keptTables, beforeRestore, within, afterRestore });
     this.#files.keepOnly(new Set(namesOf(contents)));
   }
 

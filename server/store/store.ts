@@ -131,13 +131,13 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return snapshots.take();
     },
     restore: (snapshot, options = {}) => {
-      const after = () => {
+      const afterRestore = () => {
         auditLogs.load();
         devices.load();
         inDeployments.load();
         connections.disconnectAll();
       };
-      return snapshots.restore(snapshot, { ...options, after });
+      return snapshots.restore(snapshot, { ...options, afterRestore });
     },
     resetDevice: (deviceId, snapshot, nowMs) => {
       const { reset, ids } = snapshots.resetDevice(deviceId, snapshot, nowMs);

@@ -34,9 +34,9 @@ afterEach(() => server.close());
 
 /** Returns the entries that `act` writes, oldest first. */
 async function writtenBy(act: () => Promise<unknown>) {
-  const before = (await entries(server)).length;
+  const countBefore = (await entries(server)).length;
   await act();
-  return (await entries(server, { sort: 'asc' })).slice(before);
+  return (await entries(server, { sort: 'asc' })).slice(countBefore);
 }
 
 /** Returns a call of the user about the audited device. */
@@ -48,7 +48,7 @@ function deviceObject(id = device.id, identity = '{"mac":"audited"}') {
   return { id, type: 'device', device: { id, identity_data: identity } };
 }
 
-const now = () => new Date(server.clock.now()).toISOString();
+const nowText = () => new Date(server.clock.now()).toISOString();
 
 describe("the audit log entry for a device's own action", () => {
   it('is create for first contact, by the device with its identity', async () => {
@@ -73,7 +73,7 @@ describe("the audit log entry for a device's own action", () => {
         action: 'update',
         object: deviceObject(),
         change: expect.stringContaining('key'),
-        time: now(),
+        time: nowText(),
       },
     ]);
   });
@@ -108,7 +108,9 @@ describe("the audit log entry for a user's action on a device", () => {
   ])('names the setting of a device to %s as %s', async (status, action) => {
     const written = await writtenBy(() => server.call('set-auth-set-status', asUser({ status })));
     const change = `status: accepted -> ${status}`;
-    expect(written).toEqual([{ actor: user, action, object: deviceObject(), change, time: now() }]);
+    expect(written).toEqual([
+      { actor: user, action, object: deviceObject(), change, time: nowText() },
+    ]);
   });
 
   it('is update for accepting a device', async () => {
@@ -119,7 +121,7 @@ describe("the audit log entry for a user's action on a device", () => {
         action: 'update',
         object: deviceObject(),
         change: 'status: pending -> accepted',
-        time: now(),
+        time: nowText(),
       },
     ]);
   });
@@ -138,7 +140,7 @@ describe("the audit log entry for a user's action on a device", () => {
   it('is decommission for decommissioning a device', async () => {
     const written = await writtenBy(() => server.call('decommission-device', asUser()));
     expect(written).toEqual([
-      { actor: user, action: 'decommission', object: deviceObject(), time: now() },
+      { actor: user, action: 'decommission', object: deviceObject(), time: nowText() },
     ]);
   });
 
@@ -169,10 +171,10 @@ describe('the audit log entry for artifacts and deployments', () => {
       await server.call('delete-artifact', { token: server.adminToken, parameters: { id } });
     });
     const object = { id, type: 'artifact' };
-    const rest = { actor: user, object, change: 'release-1', time: now() };
+    const commonFields = { actor: user, object, change: 'release-1', time: nowText() };
     expect(written).toEqual([
-      { action: 'create', ...rest },
-      { action: 'delete', ...rest },
+      { action: 'create', ...commonFields },
+      { action: 'delete', ...commonFields },
     ]);
   });
 
@@ -184,10 +186,14 @@ describe('the audit log entry for artifacts and deployments', () => {
       await abort(server, id);
     });
     const deployment = { name: 'spring', artifact_name: 'release-1' };
-    const rest = { actor: user, object: { id, type: 'deployment', deployment }, time: now() };
+    const commonFields = {
+      actor: user,
+      object: { id, type: 'deployment', deployment },
+      time: nowText(),
+    };
     expect(written).toEqual([
-      { action: 'create', ...rest },
-      { action: 'abort', ...rest },
+      { action: 'create', ...commonFields },
+      { action: 'abort', ...commonFields },
     ]);
   });
 
@@ -199,7 +205,7 @@ describe('the audit log entry for artifacts and deployments', () => {
     });
     const name = `configuration-${id}`;
     const object = { id, type: 'deployment', deployment: { name, artifact_name: name } };
-    expect(written).toEqual([{ actor: user, action: 'create', object, time: now() }]);
+    expect(written).toEqual([{ actor: user, action: 'create', object, time: nowText() }]);
   });
 });
 

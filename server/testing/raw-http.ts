@@ -45,7 +45,7 @@ export function rawRequest(line: string, headers: readonly string[] = [], body =
 
 /** Parses one response. @throws Error when the text is not one */
 export function readResponse(text: string): RawResponse {
-  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [head = '', ...bodyParts] = text.split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1];
   if (status === undefined) throw new Error(`this is no HTTP response: ${JSON.stringify(text)}`);
@@ -55,5 +55,5 @@ export function readResponse(text: string): RawResponse {
       return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
     }),
   );
-  return { status: Number(status), headers, body: rest.join('\r\n\r\n') };
+  return { status: Number(status), headers, body: bodyParts.join('\r\n\r\n') };
 }

@@ -130,9 +130,9 @@ describe('a server with a variation seed', () => {
       const { uri } = await linkTo(server, token, id);
       spellings.add(uri);
       expect((await fetchFile(uri)).bytes.equals(bytes)).toBe(true);
-      const later = new URL(uri);
-      later.searchParams.set('x-svc-expire', '2099-01-01T00:00:00.000Z');
-      expect((await fetchFile(later.href)).status).toBe(403);
+      const alteredLink = new URL(uri);
+      alteredLink.searchParams.set('x-svc-expire', '2099-01-01T00:00:00.000Z');
+      expect((await fetchFile(alteredLink.href)).status).toBe(403);
     }
     expect(spellings.size).toBeGreaterThan(ROUNDS / 2);
   });

@@ -222,7 +222,7 @@ export class TenantStates {
 
   async #load(tenant: Tenant, world: World): Promise<LoadedWorld> {
     const origin = savedSnapshot(this.#origins, tenant);
-    const before = await tenant.store.snapshot();
+    const snapshotBefore = await tenant.store.snapshot();
     const insideServer = await this.#openInside();
     const goOn = faultPlansOf(tenant).pause();
     try {
@@ -236,11 +236,11 @@ export class TenantStates {
       this.#starts.set(tenant, await tenant.store.snapshot());
       return loadedWorld;
     } catch (error) {
-      await this.#restore(tenant, before);
+      await this.#restore(tenant, snapshotBefore);
       throw error;
     } finally {
       goOn();
-      before.discard();
+      snapshotBefore.discard();
       await insideServer.close();
     }
   }
@@ -252,12 +252,12 @@ export class TenantStates {
   #restore(tenant: Tenant, snapshot: Snapshot): Promise<void> {
     const { sockets } = this.#services;
     const { store } = tenant;
-    const before = (): void => {
+    const beforeRestore = (): void => {
       this.#restored(tenant);
       for (const id of [...store.connections.connectedIds()])
         sockets.drop(id, 'the tenant was reset');
     };
-    return store.restore(snapshot, { beforeRestore: before });
+    return store.restore(snapshot, { beforeRestore });
   }
 
   #of(tenant: Tenant): Map<string, StoredSnapshot> {

@@ -69,7 +69,7 @@ const cutAt = (bytes: number) => (): StubResponse => ({
   cutAfterBytes: bytes,
 });
 
-function rest({ headers }: StubRequest): Exclude<StubResponse, string> {
+function partialResponse({ headers }: StubRequest): Exclude<StubResponse, string> {
   const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1]);
   const range = `bytes ${from}-${file.length - 1}/${file.length}`;
   return { status: 206, body: file.subarray(from), headers: { 'content-range': range } };
@@ -86,18 +86,18 @@ describe('a download', () => {
   });
 
   it('resumes at the byte where it broke off', async () => {
-    const { server, bytes } = await download({ responses: [cutAt(2000), rest] });
+    const { server, bytes } = await download({ responses: [cutAt(2000), partialResponse] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
   });
 
   it('resumes after a pause each time that it breaks off', async () => {
     const again = (asked: StubRequest): StubResponse => ({
-      ...rest(asked),
+      ...partialResponse(asked),
       cutAfterBytes: 500,
     });
     const { server, bytes, pauses } = await download({
-      responses: [cutAt(2000), again, again, rest],
+      responses: [cutAt(2000), again, again, partialResponse],
     });
     expect((await bytes).equals(file)).toBe(true);
     const ranges = server.requestsFor('download-artifact').map(({ headers }) => headers.range);
@@ -107,7 +107,7 @@ describe('a download', () => {
 
   it('fails after a limited number of attempts when it breaks off repeatedly', async () => {
     const again = (asked: StubRequest): StubResponse => ({
-      ...rest(asked),
+      ...partialResponse(asked),
       cutAfterBytes: 100,
     });
     const { server, bytes } = await download({
@@ -128,7 +128,9 @@ describe('a download', () => {
 
   it('waits and retries when the server is busy', async () => {
     const busy = (): StubResponse => ({ status: 503 });
-    const { bytes, pauses } = await download({ responses: [busy, cutAt(100), busy, rest] });
+    const { bytes, pauses } = await download({
+      responses: [busy, cutAt(100), busy, partialResponse],
+    });
     expect((await bytes).equals(file)).toBe(true);
     expect(pauses).toEqual([1, 2, 3]);
   });
@@ -185,7 +187,7 @@ describe('a download', () => {
       cutAfterBytes: 2000,
       headers,
     });
-    const { server, bytes } = await download({ responses: [first, rest] });
+    const { server, bytes } = await download({ responses: [first, partialResponse] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers['if-range']).toBe(wanted);
   });

@@ -57,11 +57,11 @@ describe('the events of a run', () => {
     const { events, result } = await eventsOf(environment.server.baseUrl);
     for (const { index, behaviour, reported } of result.devices) {
       const own = events.filter(({ device }) => device === index);
-      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
+      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, position) => position + 1));
       const lives = own.filter((event) => event.kind === 'life');
       expect(lives[0]).toMatchObject({ from: 'unstarted', state: 'pending' });
-      for (const [before, life] of lives.slice(1).entries()) {
-        expect(life.from).toBe(lives[before]?.state);
+      for (const [position, life] of lives.slice(1).entries()) {
+        expect(life.from).toBe(lives[position]?.state);
       }
       const updates = own.flatMap((event) => (event.kind === 'update' ? event.state : []));
       const wanted = behaviour === 'already-installed' ? ['already-installed'] : reported;
@@ -78,14 +78,14 @@ describe('the events of a run', () => {
     ]);
     const exchanges = events.filter(({ kind }) => kind === 'exchange');
     // The reconciliation runs after the end.
-    const after = result.operations.find(
+    const reconciliation = result.operations.find(
       ({ operation }) => operation === 'list-deployment-devices',
     );
     const counted = result.operations.reduce((sum, { responses, unanswered }) => {
       return sum + unanswered + Object.values(responses).reduce((one, other) => one + other, 0);
     }, 0);
     expect(exchanges).toHaveLength(counted);
-    expect(after?.responses).toEqual({ '2xx': 1 });
+    expect(reconciliation?.responses).toEqual({ '2xx': 1 });
     const ended = events.findIndex(({ kind }) => kind === 'ended');
     expect(events[ended]).toMatchObject({ reason: 'settled' });
     const late = events.slice(ended + 1).filter(({ kind }) => kind !== 'exchange');

@@ -104,8 +104,8 @@ describe('the life of a device', () => {
     await go();
     expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
     expect(device.life).toBe('pending');
-    const [start, first = 0, second = 0, ...rest] = environment.sleepsMs;
-    expect([start, rest]).toEqual([0, [1000, 1000]]);
+    const [start, first = 0, second = 0, ...furtherSleeps] = environment.sleepsMs;
+    expect([start, furtherSleeps]).toEqual([0, [1000, 1000]]);
     expect(first).toBeGreaterThanOrEqual(250);
     expect(first).toBeLessThanOrEqual(500);
     expect(second).toBeGreaterThanOrEqual(500);

@@ -146,14 +146,14 @@ describe('an update on a device', () => {
     [1, ['downloading']],
     [2, ['downloading', 'installing']],
     [3, ['downloading', 'installing', 'rebooting']],
-  ])('stops at the first 409, even if it answers report %i', async (before, wanted) => {
+  ])('stops at the first 409, even if it answers report %i', async (acceptedReports, wanted) => {
     let reports = 0;
     const { server, device, environment, run } = await offered({
-      'put-deployment-status': () => ({ status: reports++ < before ? 204 : 409 }),
+      'put-deployment-status': () => ({ status: reports++ < acceptedReports ? 204 : 409 }),
     });
     expect(await run()).toBe(false);
     expect(device.provides.artifact_name).toBe('factory-image');
-    expect(statuses(server)).toHaveLength(before + 1);
+    expect(statuses(server)).toHaveLength(acceptedReports + 1);
     expect(device.deployments).toMatchObject([{ state: 'aborted', reported: wanted }]);
     expect(environment.settledDeployments).toHaveLength(1);
     expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
@@ -192,8 +192,8 @@ describe('a download in a device update', () => {
     const name = 'release-2';
     const mine = await softwareArtifact(name);
     const checksum = /[0-9a-f]{64}(?= {2}data)/.exec(mine.toString('latin1'))?.[0] ?? '';
-    const other = checksum.replace(/^./, checksum.startsWith('0') ? '1' : '0');
-    const file = Buffer.from(mine.toString('latin1').replace(checksum, other), 'latin1');
+    const otherChecksum = checksum.replace(/^./, checksum.startsWith('0') ? '1' : '0');
+    const file = Buffer.from(mine.toString('latin1').replace(checksum, otherChecksum), 'latin1');
     const { server, environment, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
     });
@@ -298,24 +298,27 @@ describe('the update control map', () => {
     ['ArtifactInstall_Enter', 'pause_before_installing', 'downloading'],
     ['ArtifactReboot_Enter', 'pause_before_rebooting', 'installing'],
     ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
-  ])('pauses the device at %s until a new map lets it continue', async (context, paused, after) => {
-    const pause = { [context]: { action: 'pause' } };
-    // The map of the first state comes with the instructions, those of the others are fetched.
-    const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
-    const maps: StubResponse[] = Array(fetched).fill(answered(pause));
-    if (context === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
-    const { server, environment, run } = await offered({
-      'get-update-control-map': () =>
-        maps.shift() ?? answered({ [context]: { action: 'force_continue' } }),
-    });
-    expect(await run({ update_control_map: map(pause) })).toBe(true);
-    const order = ['downloading', 'installing', 'rebooting', 'success'];
-    order.splice(order.indexOf(after) + 1, 0, paused);
-    expect(statuses(server)).toEqual(order);
-    expect(environment.sleepsMs.filter((waitMs) => waitMs === policy.pollIntervalMs)).toHaveLength(
-      2,
-    );
-  });
+  ])(
+    'pauses the device at %s until a new map lets it continue',
+    async (context, paused, nextStatus) => {
+      const pause = { [context]: { action: 'pause' } };
+      // The map of the first state comes with the instructions, those of the others are fetched.
+      const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
+      const maps: StubResponse[] = Array(fetched).fill(answered(pause));
+      if (context === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
+      const { server, environment, run } = await offered({
+        'get-update-control-map': () =>
+          maps.shift() ?? answered({ [context]: { action: 'force_continue' } }),
+      });
+      expect(await run({ update_control_map: map(pause) })).toBe(true);
+      const order = ['downloading', 'installing', 'rebooting', 'success'];
+      order.splice(order.indexOf(nextStatus) + 1, 0, paused);
+      expect(statuses(server)).toEqual(order);
+      expect(
+        environment.sleepsMs.filter((waitMs) => waitMs === policy.pollIntervalMs),
+      ).toHaveLength(2);
+    },
+  );
 
   it.each([
     ['the map is gone', { status: 404 }],

@@ -59,7 +59,10 @@ describe('the adoption of outcomes from a lost worker', () => {
 
   it('skips devices of other fleets, and devices whose ID is unknown', () => {
     const unknown = { ...knownDevice(), id: undefined };
-    const others = [deploymentDevice('success', 'device-9'), deploymentDevice('success')];
-    expect(adoptOutcomes([unknown], others, runDeployment)).toEqual([]);
+    const deviceDeployments = [
+      deploymentDevice('success', 'device-9'),
+      deploymentDevice('success'),
+    ];
+    expect(adoptOutcomes([unknown], deviceDeployments, runDeployment)).toEqual([]);
   });
 });

@@ -265,7 +265,7 @@ export class Fleet {
 
   /** Ends the run now, for this reason. */
   end(reason: EndReason): void {
-    this.#end?.now(reason);
+    this.#end?.endNow(reason);
   }
 
   /** Returns the number of requests that were due before the end of the run but were not sent. */

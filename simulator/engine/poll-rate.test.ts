@@ -70,13 +70,13 @@ describe('polls at a fixed rate', () => {
     const { clock, pollRate, polled, devices, sleep, wakes } = await turnsOf(2);
     const [woken, other] = devices;
     if (woken === undefined || other === undefined) throw new Error('there are two devices');
-    const early = sleep(woken);
-    const later = sleep(other);
+    const wokenSleep = sleep(woken);
+    const otherSleep = sleep(other);
     wakes.get(woken)?.();
-    await early;
+    await wokenSleep;
     expect(woken.session?.dueMs).toBeUndefined();
     clock.advance(50);
-    await later;
+    await otherSleep;
     expect(polled).toEqual([other]);
     expect(pollRate.counts).toEqual({ due: 1, sent: 1, late: 0, dropped: 0 });
   });

@@ -19,7 +19,7 @@ interface RunLimits {
 export class RunEnd {
   readonly reason: Promise<EndReason>;
   /** Ends the run now, for this reason. */
-  readonly now: (reason: EndReason) => void;
+  readonly endNow: (reason: EndReason) => void;
   /** Cancels the timer and removes the listener. */
   readonly forget: () => void;
 
@@ -28,7 +28,7 @@ export class RunEnd {
     this.reason = new Promise((resolve) => {
       finish = resolve;
     });
-    this.now = finish;
+    this.endNow = finish;
     coordinator?.ended.then(finish);
     const interrupt = (): void => finish('interrupted');
     if (signal.aborted) interrupt();

@@ -35,16 +35,16 @@ describe('the waits of a run', () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
-    let others = 0;
-    const other = scheduler.sleep(100, {}).then(() => others++);
-    const nobody = scheduler.sleep(100).then(() => others++);
+    let otherCount = 0;
+    const otherSleep = scheduler.sleep(100, {}).then(() => otherCount++);
+    const nobody = scheduler.sleep(100).then(() => otherCount++);
     const woken = scheduler.sleep(100, sleeper);
     scheduler.wake(sleeper);
     await woken;
-    expect(others).toBe(0);
+    expect(otherCount).toBe(0);
     clock.advance(100);
-    await Promise.all([other, nobody]);
-    expect(others).toBe(2);
+    await Promise.all([otherSleep, nobody]);
+    expect(otherCount).toBe(2);
   });
 
   it('end at once, for one wait only, when the sleeper was woken before it', async () => {

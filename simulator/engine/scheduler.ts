@@ -91,7 +91,7 @@ export class Scheduler {
   /** Ends all waits and all later ones, except the waits in work that should finish. */
   drain(): void {
     if (this.#state === 'open') this.#state = 'draining';
-    for (const { outlivesDrain, interrupt } of this.#begun.now()) {
+    for (const { outlivesDrain, interrupt } of this.#begun.list()) {
       if (!outlivesDrain) interrupt(new FleetStopped());
     }
   }
@@ -99,7 +99,7 @@ export class Scheduler {
   /** Ends all waits and all later ones. */
   stop(): void {
     this.#state = 'stopped';
-    for (const { interrupt } of this.#begun.now()) interrupt(new FleetStopped());
+    for (const { interrupt } of this.#begun.list()) interrupt(new FleetStopped());
   }
 
   #begin(wait: Wait): Promise<void> {

@@ -117,18 +117,18 @@ export async function portCheck(host: string, port: number): Promise<Environment
   });
   const location = `${host}:${port}`;
   if (code === undefined) return passedCheck(name, `${location} is free.`);
-  const other = 'choose another port with --port and --control-port, or 0 for any free one.';
+  const remedy = 'choose another port with --port and --control-port, or 0 for any free one.';
   if (code === 'EADDRINUSE')
     return failedCheck(
       name,
       `${location} is in use.`,
-      `Stop the program that listens there, or ${other}`,
+      `Stop the program that listens there, or ${remedy}`,
     );
   if (code === 'EACCES')
     return failedCheck(
       name,
       `This user is not permitted to listen on ${location}.`,
-      `Please ${other}`,
+      `Please ${remedy}`,
     );
   return failedCheck(name, `Nothing can listen on ${location} (${code}).`, 'Check --host.');
 }

@@ -23,14 +23,14 @@ interface ServerTime {
 /** Checks that the clock is plausible and, with a server, close to the server's clock. */
 export function clockCheck(nowMs: number, server: ServerTime | undefined): EnvironmentCheck {
   const name = 'clock';
-  const now = new Date(nowMs).toISOString();
+  const nowText = new Date(nowMs).toISOString();
   if (nowMs < EARLIEST_MS || nowMs > LATEST_MS) {
-    return failedCheck(name, `The clock shows ${now}, which cannot be right.`, setClock);
+    return failedCheck(name, `The clock shows ${nowText}, which cannot be right.`, setClock);
   }
-  if (server?.dateMs === undefined) return passedCheck(name, `The clock shows ${now}.`);
+  if (server?.dateMs === undefined) return passedCheck(name, `The clock shows ${nowText}.`);
   const offsetMs = nowMs - server.dateMs;
   const offset = `${Math.abs(Math.round(offsetMs / 1000))} s ${offsetMs < 0 ? 'behind' : 'ahead of'}`;
-  const finding = `The clock shows ${now}, ${offset} the server's.`;
+  const finding = `The clock shows ${nowText}, ${offset} the server's.`;
   if (Math.abs(offsetMs) <= OFFSET_FREE_MS) return passedCheck(name, finding);
   if (server.isAdjusted) {
     return warningCheck(

@@ -122,12 +122,12 @@ export async function responseCheck({
     check:
       statusCode === 401
         ? passedCheck(name, 'The server requires a token, as the API does.')
-        : other(statusCode),
+        : otherStatusCheck(statusCode),
     isAdjusted: Object.keys(headers).some((header) => header.endsWith('-testbed-time')),
     ...(Number.isFinite(dateMs) && { dateMs }),
   };
 
-  function other(status = 0): EnvironmentCheck {
+  function otherStatusCheck(status = 0): EnvironmentCheck {
     const finding = `A request without a token was answered with ${status} instead of 401.`;
     return warningCheck(
       name,

@@ -30,8 +30,8 @@ describe('the estimate of Redis traffic', () => {
   });
 
   it('grows with the length of the run, but ever more slowly', () => {
-    const after = (seconds: number) => redisTrafficOf({ ...run, seconds }).bytes;
-    const [minute, hour, day] = [after(60), after(3600), after(86_400)];
+    const bytesAfter = (seconds: number) => redisTrafficOf({ ...run, seconds }).bytes;
+    const [minute, hour, day] = [bytesAfter(60), bytesAfter(3600), bytesAfter(86_400)];
     expect(hour).toBeGreaterThan(minute);
     expect(day - hour).toBeGreaterThan(0);
     expect(day / hour).toBeLessThan(hour / minute);

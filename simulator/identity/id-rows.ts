@@ -41,9 +41,9 @@ function rowsOf(text: string, devices: number): Readonly<Record<string, string>>
     const row = rowOf(record, names);
     const key = identityKey(row);
     const [first = { ...start, text: '' }] = record;
-    const earlier = lines.get(key);
-    if (earlier !== undefined) {
-      throw new CsvError(`this is the same device as in line ${earlier}`, first);
+    const earlierLine = lines.get(key);
+    if (earlierLine !== undefined) {
+      throw new CsvError(`this is the same device as in line ${earlierLine}`, first);
     }
     lines.set(key, first.line);
     if (rows.push(row) === devices) return rows;

@@ -41,9 +41,9 @@ describe.each(keyTypes)('signatures by %s keys', (keyType) => {
 
   it('are not valid for the key of another device', async () => {
     const mine = await keyOf(keyType, seededRandom('x'));
-    const other = await keyOf(keyType, seededRandom('y'));
+    const otherKey = await keyOf(keyType, seededRandom('y'));
     const signature = Buffer.from(signatureOf(body, keyType, mine), 'base64');
-    expect(verify(digests[keyType], body, createPublicKey(other), signature)).toBe(false);
+    expect(verify(digests[keyType], body, createPublicKey(otherKey), signature)).toBe(false);
   });
 
   it('are standard base64 with padding and without line breaks', async () => {

@@ -92,8 +92,8 @@ function kindOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject) {
         : { problem: `its curve is ${namedCurve}; devices use P-256` },
     ed25519: 'ed25519',
   };
-  const other = {
+  const otherKind = {
     problem: `its type is ${asymmetricKeyType}; devices use RSA, P-256 or Ed25519`,
   };
-  return kinds[asymmetricKeyType ?? ''] ?? other;
+  return kinds[asymmetricKeyType ?? ''] ?? otherKind;
 }

@@ -38,7 +38,7 @@ export class InProgress<Item extends ItemInProgress> {
   }
 
   /** Returns a snapshot of all items. */
-  now(): readonly Item[] {
+  list(): readonly Item[] {
     return [...this.#items];
   }
 }

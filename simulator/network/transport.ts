@@ -226,7 +226,7 @@ export class Transport {
   /** Number of exchanges that wait for the server or the network. */
   get awaitedCount(): number {
     let count = 0;
-    for (const attempt of this.#inFlight.now()) if (!attempt.isTimeLimitPaused) count++;
+    for (const attempt of this.#inFlight.list()) if (!attempt.isTimeLimitPaused) count++;
     return count;
   }
 
@@ -238,12 +238,12 @@ export class Transport {
 
   /** Aborts every exchange in progress; each fails with FleetStopped. */
   abortAll(): void {
-    for (const attempt of this.#inFlight.now()) attempt.stop(new FleetStopped());
+    for (const attempt of this.#inFlight.list()) attempt.stop(new FleetStopped());
   }
 
   /** Aborts the exchanges in progress for which `obstacle` now returns an error. */
   abortBlockedExchanges(): void {
-    for (const attempt of this.#inFlight.now()) {
+    for (const attempt of this.#inFlight.list()) {
       const obstacle = this.#options.obstacle?.(attempt.subject);
       if (obstacle) attempt.stop(obstacle);
     }

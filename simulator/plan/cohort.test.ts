@@ -144,9 +144,9 @@ describe('the cohorts of a plan', () => {
       'cohort.0.network.loss must be a share: a number from 0 to 1, not 2',
     ],
   ])('are refused with one sentence: %j', (cohorts, sentence) => {
-    const [problem, ...others] = problemsOf({ cohort: cohorts });
+    const [problem, ...otherProblems] = problemsOf({ cohort: cohorts });
     expect(problem).toContain(sentence);
-    expect(others).toEqual([]);
+    expect(otherProblems).toEqual([]);
   });
 });
 

@@ -64,8 +64,8 @@ export function readExchangeFault(text: string): ExchangeFault {
 }
 
 /** Formats a fault as text that `readExchangeFault` accepts. */
-export function exchangeFaultText({ name, lastingMs, ...rest }: ExchangeFault): string {
-  const entries = Object.entries(rest).filter(([, value]) => value !== undefined);
+export function exchangeFaultText({ name, lastingMs, ...parameters }: ExchangeFault): string {
+  const entries = Object.entries(parameters).filter(([, value]) => value !== undefined);
   const parts = entries.map(([word, value]) => `${word}: ${value}`);
   const time = lastingMs === undefined ? [] : [`lasting: ${durationText(lastingMs)}`];
   return [name, ...parts, ...time].join(', ');

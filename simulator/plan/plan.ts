@@ -216,7 +216,7 @@ function stageNames({ stages = [], incidents = [] }: FleetPlan): readonly string
     name === 'backoff-comparison' ? [name, `${name}: return`] : [name],
   );
   const numbered = entered.map((name, at) => {
-    const earlierCount = entered.slice(0, at).filter((other) => other === name).length;
+    const earlierCount = entered.slice(0, at).filter((earlierName) => earlierName === name).length;
     return earlierCount === 0 ? name : `${name} (${earlierCount + 1})`;
   });
   return ['run', ...stages.map(stageName), ...numbered];

@@ -36,9 +36,9 @@ describe('the CSV report of a run', () => {
       /,waiting_p50_ms,waiting_p99_ms,service_p50_ms,service_p99_ms,sent_bytes,received_bytes$/,
     );
     expect(divided).toMatch(/,0\.000,9\.\d+,1\.\d+,12\.\d+,1200,0$/);
-    const [, earlier] = fleetCsv(sampleResult).split('\r\n');
-    expect(earlier).toMatch(/\d,,,,,,$/);
-    expect(earlier?.split(',')).toHaveLength(head?.split(',').length ?? 0);
+    const [, earlierRow] = fleetCsv(sampleResult).split('\r\n');
+    expect(earlierRow).toMatch(/\d,,,,,,$/);
+    expect(earlierRow?.split(',')).toHaveLength(head?.split(',').length ?? 0);
   });
 
   it('leaves percentiles empty when nothing was answered', () => {

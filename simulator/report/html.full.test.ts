@@ -112,11 +112,11 @@ describe('the report page of a fleet', () => {
     await page.mouse.move(...at(0.5), { steps: 5 });
     await page.mouse.up();
     expect(await range()).toBe('0:15 to 0:30');
-    const other = await plotOf(2);
-    await page.mouse.move(...other.at(0.5));
+    const otherPlot = await plotOf(2);
+    await page.mouse.move(...otherPlot.at(0.5));
     expect(await legend(2).textContent()).toContain('0:22');
     expect(await legend(0).textContent()).toContain('0:22');
-    await page.mouse.dblclick(...other.at(0.5));
+    await page.mouse.dblclick(...otherPlot.at(0.5));
     expect(await range()).toBe('0:00 to 1:00');
     await page.getByLabel('Range of the run').selectOption('incident power-cut, 0:20 to 0:30');
     expect(await range()).toBe('0:13 to 0:38');

@@ -24,8 +24,8 @@ function sampleOf(
 
 function metricsOf(...facts: readonly EventFact[]): FleetMetrics {
   const metrics = new FleetMetrics();
-  for (const [before, fact] of facts.entries()) {
-    metrics.record({ ...fact, atMs: 1000 * before, sequence: before + 1 });
+  for (const [index, fact] of facts.entries()) {
+    metrics.record({ ...fact, atMs: 1000 * index, sequence: index + 1 });
   }
   return metrics;
 }

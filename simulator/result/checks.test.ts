@@ -73,8 +73,8 @@ function stage(name: string, from: number, to: number, requests: number) {
 
 function row(second: number, requests: number) {
   const devices = sampleResult.deviceCounts;
-  const rest = { errors: 0, p50Ms: 0, p99Ms: 0, buckets: [], devices };
-  return { startMs: startMs + second * 1000, requests, ...rest };
+  const otherFields = { errors: 0, p50Ms: 0, p99Ms: 0, buckets: [], devices };
+  return { startMs: startMs + second * 1000, requests, ...otherFields };
 }
 
 const run = {

@@ -109,15 +109,17 @@ describe('the comparison of two runs', () => {
     const random = seededRandom('invalid');
     const generator = { ...sampleResult.generator, reasons: ['its event loop was held up'] };
     const invalid = { validity: 'invalid' as const, generator };
-    const after = runOf(latencies(random, 3000, 2), invalid);
-    const { verdict, notes } = compareResults(runOf(latencies(random, 3000)), after);
+    const secondRun = runOf(latencies(random, 3000, 2), invalid);
+    const { verdict, notes } = compareResults(runOf(latencies(random, 3000)), secondRun);
     expect(verdict).toBe('not enough data');
     expect(notes).toEqual(['the second run is invalid: its event loop was held up']);
   });
 
   it('notes in which members the plans differ', () => {
-    const other = runOf([1], { plan: { ...sampleResult.plan, devices: 7, deploy: 'release-2' } });
-    const { plans, notes } = compareResults(runOf([1]), other);
+    const otherRun = runOf([1], {
+      plan: { ...sampleResult.plan, devices: 7, deploy: 'release-2' },
+    });
+    const { plans, notes } = compareResults(runOf([1]), otherRun);
     expect(plans).toBe('different');
     expect(notes).toEqual([
       'the plans differ: devices is 3 in one and 7 in the other',

@@ -209,15 +209,19 @@ describe('merged results of several processes', () => {
   });
 
   it('name each kind of machine once, and add up the lost events', () => {
-    const other = { ...sampleMachine, node: 'v22.1.0' };
+    const otherMachine = { ...sampleMachine, node: 'v22.1.0' };
     const parts = [
       { ...shardOf(0, 4), machines: [sampleMachine], events: { written: 5, lost: 1 } },
-      { ...shardOf(1, 4), machines: [other], events: { written: 7, lost: 2, error: 'ENOSPC' } },
+      {
+        ...shardOf(1, 4),
+        machines: [otherMachine],
+        events: { written: 7, lost: 2, error: 'ENOSPC' },
+      },
       { ...shardOf(2, 4), machines: [sampleMachine] },
       shardOf(3, 4),
     ];
     const merged = mergeResults(parts);
-    expect(merged.machines).toEqual([{ ...sampleMachine, processes: 2 }, other]);
+    expect(merged.machines).toEqual([{ ...sampleMachine, processes: 2 }, otherMachine]);
     expect(merged.events).toEqual({ written: 12, lost: 3, error: 'ENOSPC' });
     expect(mergeResults(parts.toReversed())).toEqual(merged);
     const silent = mergeResults([shardOf(0, 2), shardOf(1, 2)]);

@@ -180,8 +180,8 @@ function checkSamePlan(first: FleetResult, results: readonly FleetResult[]): voi
     }
     const [difference, ...more] = planDifferences(first.plan, plan);
     if (difference === undefined) continue;
-    const rest = more.length === 0 ? '' : `, and ${more.length} more`;
-    throw new MergeError(`the results have different plans: ${difference}${rest}`);
+    const moreText = more.length === 0 ? '' : `, and ${more.length} more`;
+    throw new MergeError(`the results have different plans: ${difference}${moreText}`);
   }
 }
 
@@ -191,9 +191,11 @@ function checkApart(results: readonly FleetResult[]): void {
     for (const shard of shards) {
       const name = `${shard.index + 1}/${shard.of}`;
       const { first, end } = deviceRange({ devices: plan.devices, shard });
-      const other = takenRanges.find((each) => first < each.end && each.first < end);
-      if (other)
-        throw new MergeError(`shards ${other.name} and ${name} overlap: merge each shard once`);
+      const otherRange = takenRanges.find((each) => first < each.end && each.first < end);
+      if (otherRange)
+        throw new MergeError(
+          `shards ${otherRange.name} and ${name} overlap: merge each shard once`,
+        );
       takenRanges.push({ name, first, end });
     }
   }

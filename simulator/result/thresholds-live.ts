@@ -32,10 +32,12 @@ export class ThresholdWatch {
   /** Returns true when the run must end. Call it about once a second. */
   check(measures: () => Measures): boolean {
     if (this.#aborting.length === 0) return false;
-    const now = measures();
+    const currentMeasures = measures();
     for (const [position, threshold] of this.#aborting.entries()) {
-      const before = this.#hopelessChecks[position] ?? 0;
-      this.#hopelessChecks[position] = isUnattainable(threshold, now) ? before + 1 : 0;
+      const hopelessCount = this.#hopelessChecks[position] ?? 0;
+      this.#hopelessChecks[position] = isUnattainable(threshold, currentMeasures)
+        ? hopelessCount + 1
+        : 0;
     }
     return this.#hopelessChecks.some((count) => count >= HOPELESS_CHECKS);
   }

@@ -37,7 +37,7 @@ export function updateTimes(result: FleetResult): UpdateTimes {
     .filter(Number.isFinite)
     .map((endMs) => Math.max(0, endMs - startMs))
     .sort((one, other) => one - other)
-    .map((afterMs, before) => ({ afterMs, updated: before + 1 }));
+    .map((afterMs, index) => ({ afterMs, updated: index + 1 }));
   return { devices: devices.length, points };
 }
 

@@ -115,10 +115,10 @@ describe('a cleanup of the server', () => {
   it('keeps the ledger when the server knows none of its entries, unless forced', async () => {
     const { server } = await serverWith([]);
     keep(ledger, server.baseUrl, ...threeMade, { deployment: 'd-1' }, announced(3));
-    const before = readFileSync(ledger, 'utf8');
+    const ledgerBefore = readFileSync(ledger, 'utf8');
     const first = await cleanUp();
     expect(first).toMatchObject({ decommissioned: 0, notThere: 4, isDoubtful: true });
-    expect(readFileSync(ledger, 'utf8')).toBe(before);
+    expect(readFileSync(ledger, 'utf8')).toBe(ledgerBefore);
     const forced = await cleanUp({ isForced: true });
     expect(forced).toMatchObject({ notThere: 4, isDoubtful: false, deletedLedgers: [ledger] });
   });

@@ -85,10 +85,10 @@ export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetC
 function urlOf(ledgers: readonly LocatedLedger[], { baseUrl, isForced }: FleetCleanupOptions) {
   if (baseUrl !== undefined && isForced) return baseUrl;
   const urls = new Set(ledgers.map(({ content }) => content.baseUrl));
-  const [url = '', other] = urls;
-  if (other !== undefined) {
+  const [url = '', otherUrl] = urls;
+  if (otherUrl !== undefined) {
     throw new FleetStateError(
-      `the ledgers belong to ${url} and ${other}; clean up one server at a time.`,
+      `the ledgers belong to ${url} and ${otherUrl}; clean up one server at a time.`,
     );
   }
   if (baseUrl === undefined || baseUrl === url) return url;

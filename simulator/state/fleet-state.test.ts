@@ -67,15 +67,20 @@ async function livedFleet(): Promise<SimulatedDevice[]> {
 
 describe('a fleet kept in a state folder', () => {
   it('is restored unchanged after a kill at any time', async () => {
-    const [, before] = await livedFleet();
+    const [, deviceBefore] = await livedFleet();
     killed();
     const again = devicesOf(2);
     const state = stateOf(again);
-    const { session: _, storedSession: __, deployments: ___, ...facts } = before ?? deviceOf();
+    const {
+      session: _,
+      storedSession: __,
+      deployments: ___,
+      ...facts
+    } = deviceBefore ?? deviceOf();
     expect(again[1]).toMatchObject(facts);
     expect(again[1]?.storedSession).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
     expect(again[1]?.deployments).toEqual([
-      { ...before?.deployments[0], interruptedBy: 'simulator' },
+      { ...deviceBefore?.deployments[0], interruptedBy: 'simulator' },
     ]);
     expect(state.runDeployment).toEqual({
       deploymentId: 'deployment-1',
@@ -193,8 +198,8 @@ describe('a state folder unsuitable for the run', () => {
   it('is refused when its devices have other identities', async () => {
     await livedFleet();
     killed();
-    const others = devicesOf(2).map((device) => ({ ...device, idData: { mac: 'other' } }));
-    expect(() => stateOf(others)).toThrow(
+    const otherDevices = devicesOf(2).map((device) => ({ ...device, idData: { mac: 'other' } }));
+    expect(() => stateOf(otherDevices)).toThrow(
       'its devices have other key types or id_data; use the same',
     );
   });
@@ -209,8 +214,8 @@ describe('a state folder unsuitable for the run', () => {
     expect(() => stateOf(devicesOf(1), { shard: { index: 0, of: 3 } })).toThrow(
       'belongs to a fleet in 2 shards, not in 3 shards',
     );
-    const other = devicesOf(1, 1);
-    expect(() => stateOf(other, { shard: { index: 1, of: 2 } })).not.toThrow();
+    const otherDevices = devicesOf(1, 1);
+    expect(() => stateOf(otherDevices, { shard: { index: 1, of: 2 } })).not.toThrow();
   });
 
   it('is refused for a shard when the fleet was in one process', async () => {

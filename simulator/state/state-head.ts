@@ -65,10 +65,10 @@ export function requireSameCut(folder: string, shard: StateHead['shard']): void 
   const plannedParts = shard === undefined ? 'one process' : `${shard.of} shards`;
   const storedParts = shardFolders(folder).map((each) => `${each.split('-of-').at(-1)} shards`);
   if (existsSync(join(folder, stateFile))) storedParts.push('one process');
-  const other = storedParts.find((each) => each !== plannedParts);
-  if (other === undefined) return;
+  const otherParts = storedParts.find((each) => each !== plannedParts);
+  if (otherParts === undefined) return;
   throw new FleetStateError(
-    `the state folder ${folder} belongs to a fleet in ${other}, not in ${plannedParts}; ` +
+    `the state folder ${folder} belongs to a fleet in ${otherParts}, not in ${plannedParts}; ` +
       'use the same number as before, or another folder.',
   );
 }

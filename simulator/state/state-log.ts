@@ -134,21 +134,25 @@ function checkedLine(bytes: Buffer): { readonly content: unknown } | undefined {
 function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const file = openLog(path);
   try {
-    let rest = Buffer.alloc(0);
+    let incompleteLine = Buffer.alloc(0);
     const chunk = Buffer.alloc(CHUNK_BYTES);
     for (let count = 1; count > 0; ) {
       count = readSync(file, chunk, 0, CHUNK_BYTES, null);
-      rest = Buffer.concat([rest, chunk.subarray(0, count)]);
-      for (let end = rest.indexOf(LINE_END); end >= 0; end = rest.indexOf(LINE_END)) {
-        yield { bytes: rest.subarray(0, end), isWhole: true };
-        rest = rest.subarray(end + 1);
+      incompleteLine = Buffer.concat([incompleteLine, chunk.subarray(0, count)]);
+      for (
+        let end = incompleteLine.indexOf(LINE_END);
+        end >= 0;
+        end = incompleteLine.indexOf(LINE_END)
+      ) {
+        yield { bytes: incompleteLine.subarray(0, end), isWhole: true };
+        incompleteLine = incompleteLine.subarray(end + 1);
       }
-      if (rest.byteLength > LINE_MAX_BYTES) {
-        yield { bytes: rest.subarray(0, 9), isWhole: true };
+      if (incompleteLine.byteLength > LINE_MAX_BYTES) {
+        yield { bytes: incompleteLine.subarray(0, 9), isWhole: true };
         return;
       }
     }
-    if (rest.byteLength > 0) yield { bytes: rest, isWhole: false };
+    if (incompleteLine.byteLength > 0) yield { bytes: incompleteLine, isWhole: false };
   } finally {
     closeSync(file);
   }

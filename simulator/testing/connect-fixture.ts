@@ -27,9 +27,9 @@ export class ConnectFixture {
   say(
     proto: keyof typeof connectProtocols,
     typ: string,
-    rest: Omit<ConnectMessage, 'proto' | 'typ'> = {},
+    fields: Omit<ConnectMessage, 'proto' | 'typ'> = {},
   ): readonly ConnectMessage[] {
-    return this.device.respond({ proto: connectProtocols[proto], typ, sid: 's-1', ...rest });
+    return this.device.respond({ proto: connectProtocols[proto], typ, sid: 's-1', ...fields });
   }
 
   /**

@@ -31,11 +31,11 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
   const helps = new Map<string, string>();
   const sampleKeys = new Set<string>();
   for (const line of text.split('\n')) {
-    const [, comment, about = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
-    if (comment === 'HELP') helps.set(about, rest);
+    const [, comment, about = '', lineEnd = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    if (comment === 'HELP') helps.set(about, lineEnd);
     else if (comment === 'TYPE') {
       if (families.has(about)) throw new Error(`the metric already has a type: ${line}`);
-      families.set(about, { type: rest, help: helps.get(about) ?? '', samples: [] });
+      families.set(about, { type: lineEnd, help: helps.get(about) ?? '', samples: [] });
     } else if (line !== '') {
       const sample = parseSample(line);
       const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
@@ -78,15 +78,15 @@ function familyOf<Kind extends { type: string }>(name: string, families: Map<str
  * count.
  */
 function checkHistogram(name: string, samples: readonly MetricSample[]): void {
-  const before = new Map<string, number>();
+  const bucketCounts = new Map<string, number>();
   for (const { name: sampleName, labels, value } of samples) {
     const { le, ...group } = labels;
     const key = JSON.stringify(group);
     if (sampleName === `${name}_bucket`) {
-      if (le === undefined || value < (before.get(key) ?? 0))
+      if (le === undefined || value < (bucketCounts.get(key) ?? 0))
         throw new Error(`a bucket of ${name} is smaller than the one before`);
-      before.set(key, value);
-    } else if (sampleName === `${name}_count` && before.get(key) !== value) {
+      bucketCounts.set(key, value);
+    } else if (sampleName === `${name}_count` && bucketCounts.get(key) !== value) {
       throw new Error(`${name}_count is ${value}, which differs from its last bucket`);
     }
   }

@@ -163,11 +163,11 @@ describe('fleetbed conform cleanup', () => {
     const busy = await runCommand(clean(ledger));
     expect([busy.code, busy.stderr]).toEqual([3, expect.stringContaining('is using the ledger')]);
     file.close();
-    const before = readFileSync(ledger, 'utf8');
+    const ledgerBefore = readFileSync(ledger, 'utf8');
     const refused = await runCommand(clean(ledger));
     expect(refused.code).toBe(3);
     expect(refused.stderr).toMatch(/belongs to http:\/\/127\.0\.0\.1:9, not to .*add --force/);
-    expect(readFileSync(ledger, 'utf8')).toBe(before);
+    expect(readFileSync(ledger, 'utf8')).toBe(ledgerBefore);
     const forced = await runCommand([...clean(ledger), '--force']);
     expect(forced.code, forced.stderr).toBe(0);
     expect(JSON.parse(forced.stdout)).toMatchObject({ removed: [], absent: ['device cafe-1'] });

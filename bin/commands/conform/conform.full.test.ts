@@ -189,11 +189,13 @@ describe('fleetbed conform in a pipeline', () => {
     ['--token', { FLEETBED_PASSWORD: 'wrong' }],
     ['FLEETBED_TOKEN', { FLEETBED_PASSWORD: 'wrong' }],
     ['--password', { FLEETBED_TOKEN: 'wrong' }],
-  ])('uses %s instead of %j', async (name, others) => {
+  ])('uses %s instead of %j', async (name, otherVariables) => {
     const { adminToken, adminPassword } = ready;
     const value = name === '--password' ? adminPassword : adminToken;
     const given = name.startsWith('--') ? [name, value] : [];
-    const environment = name.startsWith('--') ? others : { ...others, [name]: value };
+    const environment = name.startsWith('--')
+      ? otherVariables
+      : { ...otherVariables, [name]: value };
     const { code, stderr } = await run([...given, 'errors/error-says-why'], environment as never);
     expect(code, stderr).toBe(0);
   });

@@ -190,7 +190,7 @@ async function conform(
   await prepareReports(options.report);
   await prepareScripts(options.scripts);
   const settings = await runSettingsOf(options);
-  const earlier = options.compare && (await readReportFile('--compare', options.compare));
+  const earlierReport = options.compare && (await readReportFile('--compare', options.compare));
   if (options.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
     return dryRun({ ...settings, selection }, output);
@@ -225,7 +225,7 @@ async function conform(
   interruptionNotice?.dismiss();
   if (location) closeLedger(location, result, output);
   lines.end(result);
-  const comparison = earlier ? compareReports(earlier, result) : undefined;
+  const comparison = earlierReport ? compareReports(earlierReport, result) : undefined;
   const scripts = await writeScripts(result, options.scripts);
   await writeReports(conformanceFormats, options.report, { result, comparison, scripts });
   if (options.json) output.data(result);

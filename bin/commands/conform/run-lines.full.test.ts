@@ -78,9 +78,9 @@ describe('fleetbed conform --ndjson', () => {
     expect(stderr).toMatch(/^ {2}\d+ cases: the run was interrupted before this case/m);
     expect(stderr.split('\n').length).toBeLessThan(200);
     expect(readFileSync(junit, 'utf8')).toMatch(/<\/testsuites>\s*$/);
-    const [, ...others] = linesOf(readFileSync(lines, 'utf8'));
-    expect(others).toHaveLength(result.verdicts.length + 1);
-    expect(others.at(-1)).toMatchObject({ type: 'end', runId: result.runId });
+    const [, ...otherLines] = linesOf(readFileSync(lines, 'utf8'));
+    expect(otherLines).toHaveLength(result.verdicts.length + 1);
+    expect(otherLines.at(-1)).toMatchObject({ type: 'end', runId: result.runId });
     expect(result.leftBehind).toEqual([]);
     expect(stderr).not.toContain('fleetbed cleanup');
   });
@@ -114,10 +114,10 @@ describe('fleetbed conform --report html=FILE', () => {
   });
 
   it('shows the changes since an earlier run with --compare', async () => {
-    const [earlier, page] = [join(folder, 'earlier.json'), join(folder, 'compared.html')];
+    const [earlierFile, page] = [join(folder, 'earlier.json'), join(folder, 'compared.html')];
     const all = ['errors/', 'monitor/'];
-    await runCommand([...args(), '--report', `json=${earlier}`, ...all]);
-    const more = ['--compare', earlier, '--report', `html=${page}`];
+    await runCommand([...args(), '--report', `json=${earlierFile}`, ...all]);
+    const more = ['--compare', earlierFile, '--report', `html=${page}`];
     const { code, stdout } = await runCommand([...args(), ...more, 'errors/']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Removed cases\n {2}monitor\/[\s\S]* removed, \d+ unchanged\n$/);

@@ -93,8 +93,8 @@ describe('fleetbed doctor signature', () => {
   });
 
   it('recognizes the key in the body, and the keys of other devices', async () => {
-    const other = generateKeyPairSync('ed25519').publicKey;
-    const key = fileOf('other.pem', other.export({ type: 'spki', format: 'pem' }).toString());
+    const otherKey = generateKeyPairSync('ed25519').publicKey;
+    const key = fileOf('other.pem', otherKey.export({ type: 'spki', format: 'pem' }).toString());
     const signed = ['--body', fileOf('body', text), '--key', key, '--signature', right];
     expect((await doctor('signature', ...signed)).stdout).toContain('detail: pubkey of the body');
     const bare = fileOf('bare', '{}');

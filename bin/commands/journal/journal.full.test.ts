@@ -189,8 +189,8 @@ describe('fleetbed journal --lint', () => {
     await (
       await fetch(`${ready.baseUrl}${next}`, { headers: { authorization: 'Bearer x' } })
     ).text();
-    const after = await run('journal', ...at, '--lint', '--after', String(sequence));
-    expect([after.code, after.stdout]).toEqual([0, 'No finding in 1 request of devices.\n']);
+    const laterRun = await run('journal', ...at, '--lint', '--after', String(sequence));
+    expect([laterRun.code, laterRun.stdout]).toEqual([0, 'No finding in 1 request of devices.\n']);
   });
 
   it('exits with 1, and prints five findings of a duty and the number of all', async () => {

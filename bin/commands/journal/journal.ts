@@ -151,7 +151,7 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
   const whole = String(output.json);
   let { after } = options;
   while (!stop.aborted) {
-    const before = after;
+    const startSequence = after;
     try {
       const path = `/journal/stream?${queryOf({ ...options, ...(after && { after }) }, { whole })}`;
       const { body } = await callControl(options, path, { signal: stop, isEndless: true });
@@ -165,7 +165,7 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
     }
     // The server drops a reader that is too slow. After a stream without entries, reconnecting
     // would not help.
-    if (after === before && !stop.aborted) {
+    if (after === startSequence && !stop.aborted) {
       const sentence = `${options.controlUrl} ended the stream; check that the server is running.`;
       throw new CommandError(sentence, exitCodes.setUp);
     }
@@ -173,13 +173,13 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
 }
 
 async function* eventsOf({ body }: Response): AsyncGenerator<ShownEntry> {
-  let rest = '';
+  let incompleteText = '';
   const decoder = new TextDecoder();
   try {
     for await (const bytes of body ?? []) {
-      const events = (rest + decoder.decode(bytes, { stream: true })).split('\n\n');
-      rest = events.pop() ?? '';
-      if (rest.length > EVENT_MAX_CHARACTERS)
+      const events = (incompleteText + decoder.decode(bytes, { stream: true })).split('\n\n');
+      incompleteText = events.pop() ?? '';
+      if (incompleteText.length > EVENT_MAX_CHARACTERS)
         throw new Error(`an event of the stream is longer than ${EVENT_MAX_CHARACTERS} characters`);
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1];

@@ -242,9 +242,10 @@ export class SessionReplay {
       return [`the body is ${name(actual)}, recorded ${name(value)}`];
     }
     const { differences, pairs } = compareBodies(value, actual);
-    for (const { recorded: before, actual: now } of pairs) {
-      this.#values.set(before, now);
-      if (URL.canParse(before)) this.#links.set(new URL(before).pathname, now);
+    for (const { recorded: recordedValue, actual: actualValue } of pairs) {
+      this.#values.set(recordedValue, actualValue);
+      if (URL.canParse(recordedValue))
+        this.#links.set(new URL(recordedValue).pathname, actualValue);
     }
     return differences;
   }

@@ -80,14 +80,14 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
   });
 
   it('exits with 1 for a regression, and with 0 without one', async () => {
-    const before = fileOf('before.json', runOf(20));
-    const worse = await report('compare', before, fileOf('after.json', runOf(60)));
+    const firstFile = fileOf('before.json', runOf(20));
+    const worse = await report('compare', firstFile, fileOf('after.json', runOf(60)));
     expect(worse.code, worse.stderr).toBe(1);
     expect(worse.stdout).toMatch(/^Comparison of B with A: regression \(/);
     expect(worse.stdout).toMatch(
       /^ {2}post-next-deployment-v2 {2}p50 +2\d\.\d ms -> 6\d\.\d ms +\+1\d\d/m,
     );
-    const same = await report('compare', before, before, '--json');
+    const same = await report('compare', firstFile, firstFile, '--json');
     expect(same.code, same.stderr).toBe(0);
     expect(JSON.parse(same.stdout)).toMatchObject({ verdict: 'no difference' });
   });
@@ -133,8 +133,8 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     [
       'shards of different seeds',
       () => {
-        const other = fileOf('other.json', { ...shardOf(1), seed: 'y' });
-        return ['merge', validFile(), other, '--out', join(folder, 'x.json')];
+        const otherFile = fileOf('other.json', { ...shardOf(1), seed: 'y' });
+        return ['merge', validFile(), otherFile, '--out', join(folder, 'x.json')];
       },
       3,
       /RESULTS: the results have different seeds/,

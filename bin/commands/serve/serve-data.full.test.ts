@@ -60,10 +60,10 @@ describe('fleetbed serve --data', () => {
   it('never serves a changed artifact file, and names it in the log', async () => {
     const data = join(folder, 'data');
     const first = await startServe(['--data', data]);
-    const before = asServer(first.ready);
-    const device = await acceptedDevice(before, 'a');
-    const id = await publish(before);
-    const { pathname, search } = new URL((await linkTo(before, device.token, id)).uri);
+    const firstServer = asServer(first.ready);
+    const device = await acceptedDevice(firstServer, 'a');
+    const id = await publish(firstServer);
+    const { pathname, search } = new URL((await linkTo(firstServer, device.token, id)).uri);
     await first.running.end();
     const [world = ''] = readdirSync(join(data, 'tenants'));
     const artifacts = join(data, 'tenants', world, 'artifacts');

@@ -106,7 +106,7 @@ describe('fleetbed with-server', { timeout: 60_000 }, () => {
     const script = "console.log(require('fs').readdirSync(process.argv[1] + '/fleetbed').length)";
     const during = await runCommand(['with-server', '--', ...node(script), folder], own);
     expect(during.stdout).toBe('1\n');
-    const after = await runCommand(['journal'], { ...own, FLEETBED_CONTROL_URL: '' });
-    expect(after.stderr).toContain('no running server was found on this machine');
+    const journalRun = await runCommand(['journal'], { ...own, FLEETBED_CONTROL_URL: '' });
+    expect(journalRun.stderr).toContain('no running server was found on this machine');
   });
 });

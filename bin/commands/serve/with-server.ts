@@ -66,8 +66,8 @@ export function configure(command: Command): void {
 
 function withServer(args: readonly string[], options: ServeOptions): Promise<number> {
   return whileServing(options, createOutput(true), async ({ ready }) => {
-    const [program = '', ...rest] = args;
-    const child = spawn(program, rest, { stdio: 'inherit', env: environmentOf(ready) });
+    const [program = '', ...programArgs] = args;
+    const child = spawn(program, programArgs, { stdio: 'inherit', env: environmentOf(ready) });
     const release = passOnSignals(child);
     try {
       return await exitCodeOf(child, program);

@@ -137,15 +137,15 @@ export async function trafficOf(
     {
       ...signals,
       version: packageVersion(),
-      wrapListener: meter.before,
+      wrapListener: meter.listenerBefore,
       onProgress: ({ stage }: FleetProgress) => {
         if (stage === COUNTED_STAGE) earlierTotals ??= meter.totals;
       },
     },
   );
-  const after = meter.totals;
+  const totals = meter.totals;
   const perSecond = (name: keyof MeteredTraffic): number =>
-    (after[name] - (earlierTotals?.[name] ?? 0)) / plan.devices / (durationMs / 1000);
+    (totals[name] - (earlierTotals?.[name] ?? 0)) / plan.devices / (durationMs / 1000);
   return {
     requests: perSecond('requests'),
     sentBytes: perSecond('sentBytes'),

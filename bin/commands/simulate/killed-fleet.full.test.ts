@@ -148,9 +148,9 @@ it('a fleet continues with the deployment during whose creation it was killed', 
   timeout: RUN_MAX_MS,
 }, async () => {
   await stallOneDeployment();
-  const before = await deploymentsCount();
+  const countBefore = await deploymentsCount();
   const simulator = startCommand(argsOf('unmade'));
-  while ((await deploymentsCount()) === before) await systemClock.sleep(20);
+  while ((await deploymentsCount()) === countBefore) await systemClock.sleep(20);
   expect((await simulator.end('SIGKILL')).code).toBeNull();
   const { funnel } = await runToEnd('unmade');
   expect(funnel.success + funnel.failure + funnel.aborted).toBe(DEVICES);

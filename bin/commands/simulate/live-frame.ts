@@ -47,8 +47,8 @@ type FrameRow = readonly TextSpan[];
 
 function titleLines({ title, progress, ending }: LiveFacts): FrameRow[] {
   const segments: TextSpan[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
-  const now = ending ? 'stopping …' : progress.stage;
-  return [[...segments, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
+  const stageText = ending ? 'stopping …' : progress.stage;
+  return [[...segments, '  ', { text: stageText, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
 }
 
 function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {

@@ -132,15 +132,15 @@ class RateGauge {
   #samples: readonly RateSample[] = [];
 
   after({ elapsedMs, exchanges, errors, funnel }: FleetProgress): Rates {
-    const now = { elapsedMs, exchanges, errors, ended: endedCount(funnel) };
+    const sample = { elapsedMs, exchanges, errors, ended: endedCount(funnel) };
     const recent = this.#samples.filter((each) => elapsedMs - each.elapsedMs <= RATE_WINDOW_MS);
     const [first = { elapsedMs: 0, exchanges: 0, errors: 0, ended: 0 }] = recent;
-    this.#samples = [...recent, now].slice(-SAMPLES_MAX);
-    const seconds = Math.max(1, now.elapsedMs - first.elapsedMs) / 1000;
+    this.#samples = [...recent, sample].slice(-SAMPLES_MAX);
+    const seconds = Math.max(1, sample.elapsedMs - first.elapsedMs) / 1000;
     return {
       exchanges: Math.max(0, exchanges - first.exchanges) / seconds,
       errors: Math.max(0, errors - first.errors) / seconds,
-      ended: Math.max(0, now.ended - first.ended) / seconds,
+      ended: Math.max(0, sample.ended - first.ended) / seconds,
     };
   }
 }

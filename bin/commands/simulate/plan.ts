@@ -88,8 +88,8 @@ function inOptions(error: unknown, command: Command): unknown {
     const source = command.getOptionValueSource(word) ?? '';
     const isGiven = ['cli', 'env', 'config'].includes(source);
     if (!flag || !isGiven) return problem;
-    const rest = problem.slice(word.length);
-    return rest.startsWith('.') ? `${flag}: ${problem}` : `${flag}${rest}`;
+    const sentenceEnd = problem.slice(word.length);
+    return sentenceEnd.startsWith('.') ? `${flag}: ${problem}` : `${flag}${sentenceEnd}`;
   });
   return new PlanError(problemLines);
 }

@@ -77,7 +77,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     const slow = ['--behaviour-parameter', 'steady.installMs=4000'];
     const more = ['--devices', '8', '--seed', 'lossy', '--deploy', 'release-2', ...slow];
     const ends = ['--until', 'settled', '--duration', '40s', '--ready-file', file];
-    const before = (await deployments()).length;
+    const countBefore = (await deployments()).length;
     const run = startCommand(args(...more, ...ends, '--processes', '2'));
     await untilThere(file);
     const [victim] = childrenOf(run);
@@ -103,7 +103,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     expect(contacts?.count).toBeGreaterThan(0);
     expect(result.spread?.missingDeviceMs).toBeGreaterThan(0);
     expect(result.machines).toMatchObject([{ processes: 2 }]);
-    expect((await deployments()).length).toBe(before + 1);
+    expect((await deployments()).length).toBe(countBefore + 1);
   });
 
   it('uses every core with "auto", and has one complete result at the end', async () => {

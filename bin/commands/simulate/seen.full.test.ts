@@ -57,7 +57,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     expect(lines.map(({ at }) => at)).toEqual(lines.map(({ at }) => at).sort());
     for (const device of [undefined, 0, 1, 2, 3]) {
       const own = lines.filter((line) => line.device === device);
-      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
+      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, index) => index + 1));
     }
     const kinds = new Set(lines.map(({ kind }) => kind));
     for (const kind of ['life', 'exchange', 'socket-opened', 'socket-closed', 'ended']) {
@@ -83,7 +83,7 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     for (const device of [undefined, 0, 1, 2, 3]) {
       const own = lines.filter((line) => line.device === device);
       expect(own.length).toBeGreaterThan(2);
-      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, before) => before + 1));
+      expect(own.map(({ sequence }) => sequence)).toEqual(own.map((_, index) => index + 1));
     }
     expect(lines.filter(({ kind }) => kind === 'ended')).toHaveLength(1);
   });

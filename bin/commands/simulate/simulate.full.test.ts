@@ -87,7 +87,7 @@ describe('a fleet against the reference server', () => {
 
   it('waits for acceptance without a login, creates no deployment, and decides nothing', async () => {
     const list = pathOf(managementOperations['list-deployments']);
-    const before = await read<Deployment[]>(list);
+    const deploymentsBefore = await read<Deployment[]>(list);
     const json = join(folder, 'fleet.json');
     const junit = join(folder, 'fleet.xml');
     const args = [...reach(), '--devices', '3', '--duration', '2s', '--seed', 'lonely'];
@@ -102,7 +102,7 @@ describe('a fleet against the reference server', () => {
     expect(stdout).toMatch(/\nrepeat: npx fleetbed simulate .*--devices 3 .*--seed lonely/);
     expect(JSON.parse(readFileSync(json, 'utf8')).funnel).toMatchObject({ pending: 3, offered: 0 });
     expect(readFileSync(junit, 'utf8')).toMatch(/<testsuites tests="4" failures="1".*skipped="2"/);
-    expect(await read<Deployment[]>(list)).toEqual(before);
+    expect(await read<Deployment[]>(list)).toEqual(deploymentsBefore);
   });
 
   it('writes the ready file once every device has made contact', {

@@ -40,7 +40,7 @@ export class TrafficMeter {
   }
 
   /** Returns a listener that passes requests to the server through this meter. */
-  readonly before = (server: MemoryListener): MemoryListener => {
+  readonly listenerBefore = (server: MemoryListener): MemoryListener => {
     return (request, reader) => {
       this.#requests += 1;
       this.#sentBytes += requestBytes(request);

@@ -181,9 +181,9 @@ export class RemoteShell {
     this.#idleTimer = this.#options.clock.after(IDLE_MAX_MS, () => void this.stop());
   }
 
-  async #say(typ: string, rest: Pick<ConnectMessage, 'props' | 'body'>): Promise<void> {
+  async #say(typ: string, fields: Pick<ConnectMessage, 'props' | 'body'>): Promise<void> {
     const sid = this.#sid === undefined ? {} : { sid: this.#sid };
-    await this.#socket?.send({ proto: shell, typ, ...sid, ...rest });
+    await this.#socket?.send({ proto: shell, typ, ...sid, ...fields });
   }
 }
 

@@ -99,9 +99,9 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     await typeText('echo kept > /data/a', [...reach(ids[0]), ...byToken()]);
     const again = await typeText('ls /data', [...reach(ids[0]), ...byToken()]);
     expect(again.stdout).toContain('\r\na\r\n');
-    const other = await typeText('ls /data\n', [...reach(ids[1]), ...byToken()]);
-    expect(other.stdout).not.toContain('\r\na\r\n');
-    expect(other.code).toBe(0);
+    const otherRun = await typeText('ls /data\n', [...reach(ids[1]), ...byToken()]);
+    expect(otherRun.stdout).not.toContain('\r\na\r\n');
+    expect(otherRun.code).toBe(0);
   });
 
   it('passes large output', async () => {

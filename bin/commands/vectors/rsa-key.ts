@@ -39,10 +39,10 @@ function primeFrom(random: Random): bigint {
 
 /** Returns the inverse of a number modulo `modulus`, by Euclid's extended algorithm. */
 function inverse(value: bigint, modulus: bigint): bigint {
-  let [rest, next, factor, nextFactor] = [modulus, value % modulus, 0n, 1n];
+  let [remainder, next, factor, nextFactor] = [modulus, value % modulus, 0n, 1n];
   while (next !== 0n) {
-    const quotient = rest / next;
-    [rest, next] = [next, rest - quotient * next];
+    const quotient = remainder / next;
+    [remainder, next] = [next, remainder - quotient * next];
     [factor, nextFactor] = [nextFactor, factor - quotient * nextFactor];
   }
   return ((factor % modulus) + modulus) % modulus;

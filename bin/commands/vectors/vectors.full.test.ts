@@ -45,7 +45,7 @@ describe('a folder of test vectors', () => {
     await run('--seed', 'two', '--out', at('other'));
     expect(filesIn('again')).toEqual(filesIn('json'));
     const shared = filesIn('other').filter(([, content]) =>
-      filesIn('json').some(([, other]) => other === content),
+      filesIn('json').some(([, jsonContent]) => jsonContent === content),
     );
     expect(shared).toEqual([]);
   });
@@ -173,7 +173,7 @@ int main(void) {
     for (k = 0; k < body.size; k++) sum = (sum * 31 + body.at[k]) & 0xffffff;
   }
   return sum == ${rowsOf('authRequests').reduce(
-    (before, row) => bytes(row, 'body').reduce((sum, byte) => (sum * 31 + byte) & 0xffffff, before),
+    (total, row) => bytes(row, 'body').reduce((sum, byte) => (sum * 31 + byte) & 0xffffff, total),
     0,
   )} ? 0 : 1;
 }

@@ -235,8 +235,8 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
       const reason = await refusal(signer().sign(['job', 0], text));
       expect(reason).toMatch(/is not known in a job$/);
     }
-    const others = [JSON.stringify({ ...job, more: 1 }), '{', '[]', 'null'];
-    for (const text of others) {
+    const otherTexts = [JSON.stringify({ ...job, more: 1 }), '{', '[]', 'null'];
+    for (const text of otherTexts) {
       expect(await refusal(signer().sign(['job', 0], text))).not.toMatch(/run/);
     }
   });
@@ -280,13 +280,13 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   });
 
   it('cannot repeat any message of an ended run', async () => {
-    const before = callers.target;
+    const targetBefore = callers.target;
     const { info } = runKeys(run);
     await redis.client.set(info, signedInfo);
     await redis.client.zadd(RUNS_KEY, '+inf', run);
     for (const text of downs) await redis.client.xadd(runKeys(run).down, '*', 'message', text);
     expect(await refusal(signedJob)).toMatch(/^the coordinator did not give shard 0 to \S+$/);
-    expect(callers).toEqual({ target: before, foreign: 0 });
+    expect(callers).toEqual({ target: targetBefore, foreign: 0 });
     expect((await worker.end('SIGTERM')).code).toBe(0);
   });
 });
@@ -332,11 +332,11 @@ class Forger {
     );
     const reason = { type: direction === 'up' ? 'lost' : 'stop', reason: 'forged' };
     const forged = next.replace(/"message":.*/s, `"message":${JSON.stringify(reason)}}`);
-    const other = new RunSigner('another-secret-of-others', run);
+    const otherSigner = new RunSigner('another-secret-of-others', run);
     const forgeries = [forged, next].flatMap((each) => [
       each,
       signed.slice(0, 64) + each,
-      other.sign([direction], each),
+      otherSigner.sign([direction], each),
       new RunSigner(SECRET, '0'.repeat(32)).sign([direction], each),
       signer().sign([direction === 'up' ? 'down' : 'up'], each),
     ]);

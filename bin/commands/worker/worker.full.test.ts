@@ -48,22 +48,22 @@ afterAll(async () => {
  * slow.
  */
 async function loseRedis(): Promise<readonly CommandEnd[]> {
-  const other = await startRedis(PASSWORD);
-  const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
+  const otherRedis = await startRedis(PASSWORD);
+  const environment = { FLEETBED_REDIS: otherRedis.url, FLEETBED_WORKER_SECRET: SECRET };
   const worker = startCommand(['worker'], environment);
   const coordinator = startCommand(['simulate', '--devices', '2', '--shards', '2'], environment);
   await Promise.all([
     worker.waitForOutput('stderr', /ready for runs/),
     coordinator.waitForOutput('stderr', /shards wait for workers/),
   ]);
-  await other.kill();
+  await otherRedis.kill();
   return Promise.all([worker.ended, coordinator.ended]);
 }
 
 /** A coordinator that loses Redis after it has measured something, beside the other tests. */
 async function loseRedisMeasuring(): Promise<CommandEnd> {
-  const other = await startRedis(PASSWORD);
-  const environment = { FLEETBED_REDIS: other.url, FLEETBED_WORKER_SECRET: SECRET };
+  const otherRedis = await startRedis(PASSWORD);
+  const environment = { FLEETBED_REDIS: otherRedis.url, FLEETBED_WORKER_SECRET: SECRET };
   const worker = startCommand(['worker', '--url', ready.baseUrl], environment);
   closers.push(() => worker.end('SIGKILL'));
   const load = [
@@ -82,7 +82,7 @@ async function loseRedisMeasuring(): Promise<CommandEnd> {
   const args = ['simulate', '--url', ready.baseUrl, ...load, ...report];
   const coordinator = startCommand(args, environment);
   await coordinator.waitForOutput('stderr', / [1-9]\d* requests/);
-  await other.kill();
+  await otherRedis.kill();
   return coordinator.ended;
 }
 

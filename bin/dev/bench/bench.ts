@@ -89,10 +89,10 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
   const { quick = false, json, compare, table } = options;
   if (table !== undefined) return shownTable(table);
   if (json !== undefined) await requireWritable('--json', json);
-  const before = compare === undefined ? undefined : await readResult('--compare', compare);
-  const result = await measureParts(chosen, { quick, before });
+  const earlierResult = compare === undefined ? undefined : await readResult('--compare', compare);
+  const result = await measureParts(chosen, { quick, earlierResult });
   output.line(resultText(result));
-  if (before) output.line(`\n${changesText(before, result)}`);
+  if (earlierResult) output.line(`\n${changesText(earlierResult, result)}`);
   if (json !== undefined)
     await writeWhole(json, `${printableJson(JSON.stringify(result, null, 2))}\n`);
   const failing = result.parts.flatMap(({ rows }) => rows).filter(isFailing);
@@ -111,12 +111,12 @@ async function shownTable(files: readonly string[]): Promise<ExitCode> {
 interface MeasureOptions {
   readonly quick: boolean;
   /** The result to compare with, which must be of this machine. */
-  readonly before: BenchResult | undefined;
+  readonly earlierResult: BenchResult | undefined;
 }
 
 async function measureParts(
   chosen: readonly string[],
-  { quick, before }: MeasureOptions,
+  { quick, earlierResult }: MeasureOptions,
 ): Promise<BenchResult> {
   const pinning = pinGenerator();
   const children = new Children(pinning);
@@ -124,7 +124,7 @@ async function measureParts(
   const context: BenchContext = { children, output, quick, rounds };
   const form = `${quick ? 'quick' : 'full'}, ${rounds} rounds`;
   const about = { ...environment(pinning), form };
-  if (before) requireSameMachine('--compare', before, resultOf(about, []));
+  if (earlierResult) requireSameMachine('--compare', earlierResult, resultOf(about, []));
   try {
     const results: PartResult[] = [];
     for (const [name, rowsOf] of Object.entries(parts)) {

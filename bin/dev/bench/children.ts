@@ -49,8 +49,12 @@ export class Children {
     environment: Readonly<Record<string, string>> = {},
     stderr: 'inherit' | 'ignore' = 'inherit',
   ) {
-    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...args];
-    const child = spawn(program, rest, {
+    const [program = '', ...programArgs] = [
+      ...this.#pinning.launcher(side),
+      process.execPath,
+      ...args,
+    ];
+    const child = spawn(program, programArgs, {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', stderr],
     });
@@ -65,8 +69,12 @@ export class Children {
     args: CommandArgs,
     environment: Readonly<Record<string, string>>,
   ) {
-    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...args];
-    const child = spawn(program, rest, {
+    const [program = '', ...programArgs] = [
+      ...this.#pinning.launcher(side),
+      process.execPath,
+      ...args,
+    ];
+    const child = spawn(program, programArgs, {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -23,16 +23,16 @@ const run = limitRow({
   subject: { name: 'ours', values: [10] },
   limit: 20,
 });
-const before = resultOf({ date: 'monday', form: 'quick, 3 rounds' }, [
+const earlierResult = resultOf({ date: 'monday', form: 'quick, 3 rounds' }, [
   { name: 'server', rows: [poll(40_000), poll(1, 'gone')] },
 ]);
-const now = resultOf({ date: 'tuesday', cores: 'not pinned' }, [
+const currentResult = resultOf({ date: 'tuesday', cores: 'not pinned' }, [
   { name: 'server', rows: [poll(50_000)] },
   { name: 'conformance', rows: [run] },
 ]);
 
 describe('the text of a benchmark result', () => {
-  const text = resultText(now);
+  const text = resultText(currentResult);
 
   it('begins with the machine and the versions of the run', () => {
     expect(text).toMatch(/^date +tuesday\ncores +not pinned\n/);
@@ -68,7 +68,7 @@ describe('figures in a benchmark report', () => {
 
 describe('the comparison with an earlier result', () => {
   it('shows the change of each ratio, and rows of only one result', () => {
-    expect(changesOf(before, now)).toEqual([
+    expect(changesOf(earlierResult, currentResult)).toEqual([
       { part: 'server', title: 'a poll', before: 0.4, now: 0.5, change: 0.25 },
       { part: 'conformance', title: 'a run', before: undefined, now: 2, change: undefined },
       { part: 'server', title: 'gone', before: 0.00001, now: undefined, change: undefined },
@@ -76,9 +76,9 @@ describe('the comparison with an earlier result', () => {
   });
 
   it('leaves out parts that were not measured now', () => {
-    const [server] = now.parts;
+    const [server] = currentResult.parts;
     const part = resultOf({}, server ? [server] : []);
-    expect(changesOf(now, part).map(({ title }) => title)).toEqual(['a poll']);
+    expect(changesOf(currentResult, part).map(({ title }) => title)).toEqual(['a poll']);
   });
 
   it('shows no change where the ratio was 0', () => {
@@ -87,11 +87,13 @@ describe('the comparison with an earlier result', () => {
   });
 
   it('is a table of before, now and change', () => {
-    const text = changesText(before, now);
+    const text = changesText(earlierResult, currentResult);
     expect(text).toMatch(/^Ratios since monday \(quick, 3 rounds\)\n/);
     expect(text).toMatch(/│ a poll +│ 0\.40 +│ 0\.50 +│ \+25 % +│/);
     expect(text).toMatch(/│ a run +│ +│ 2\.00 +│ +│/);
-    expect(changesText(now, before)).toMatch(/│ a poll +│ 0\.50 +│ 0\.40 +│ -20 % +│/);
+    expect(changesText(currentResult, earlierResult)).toMatch(
+      /│ a poll +│ 0\.50 +│ 0\.40 +│ -20 % +│/,
+    );
   });
 });
 
@@ -104,8 +106,11 @@ describe('the table of several benchmark results', () => {
     cores: 'not pinned',
     fleetbed: '0.1.0',
   };
-  const server = resultOf(environment, now.parts.slice(0, 1));
-  const suite = resultOf({ ...environment, date: '2026-11-25T18:00:00Z' }, now.parts.slice(1));
+  const server = resultOf(environment, currentResult.parts.slice(0, 1));
+  const suite = resultOf(
+    { ...environment, date: '2026-11-25T18:00:00Z' },
+    currentResult.parts.slice(1),
+  );
 
   it('names machine and day once, above the rows of all parts', () => {
     expect(resultMarkdown(joinedResult(server, suite)).split('\n')).toEqual([
@@ -128,8 +133,8 @@ describe('the table of several benchmark results', () => {
     ['node', '22.0.0', /^--table: the node of one result is 20\.1\.0, that of another 22\.0\.0;/],
     ['date', '2026-11-26', /^--table: one result is of 2026-11-25, another of 2026-11-26;/],
   ])('refuses results that differ in %s', (fact, value, sentence) => {
-    const other = resultOf({ ...environment, [fact]: value }, suite.parts);
-    expect(() => joinedResult(server, other)).toThrow(sentence);
+    const otherResult = resultOf({ ...environment, [fact]: value }, suite.parts);
+    expect(() => joinedResult(server, otherResult)).toThrow(sentence);
   });
 
   it('keeps only the later measurement of a part', () => {
@@ -140,7 +145,7 @@ describe('the table of several benchmark results', () => {
 
 describe('the comparison of two machines', () => {
   it('is refused, because the change of a ratio would be that of the machine', () => {
-    const [one, other] = ['a', 'b'].map((machine) => resultOf({ machine }, now.parts));
+    const [one, other] = ['a', 'b'].map((machine) => resultOf({ machine }, currentResult.parts));
     if (one === undefined || other === undefined) throw new Error('there are two results');
     expect(() => requireSameMachine('--compare', one, other)).toThrow(
       '--compare: the machine of one result is a, that of another b; measure both on one machine',
@@ -158,13 +163,18 @@ describe('the file of a benchmark result', () => {
   };
 
   it('is read back as it was written', async () => {
-    expect(await readResult('--compare', fileOf(JSON.stringify(now)))).toEqual(now);
+    expect(await readResult('--compare', fileOf(JSON.stringify(currentResult)))).toEqual(
+      currentResult,
+    );
   });
 
   it.each([
     ['no JSON', '{'],
     ['another result', '{"schema":"fleetbed-conformance/2"}'],
-    ['a ratio that is none', JSON.stringify(now).replace('"median":0.5', '"median":null')],
+    [
+      'a ratio that is none',
+      JSON.stringify(currentResult).replace('"median":0.5', '"median":null'),
+    ],
   ])('is refused with one sentence if it is %s', async (_, text) => {
     await expect(readResult('--compare', fileOf(text))).rejects.toThrow(
       /^--compare: .*result\.json is not a benchmark result; give a file written by npm run bench -- --json FILE\.$/,

@@ -55,14 +55,14 @@ export function joinedResult(
   first: BenchResult,
   ...furtherResults: readonly BenchResult[]
 ): BenchResult {
-  for (const other of furtherResults) {
-    requireSameMachine('--table', first, other);
-    requireSame('--table', 'node', [first, other]);
+  for (const furtherResult of furtherResults) {
+    requireSameMachine('--table', first, furtherResult);
+    requireSame('--table', 'node', [first, furtherResult]);
   }
   const day = dayOf(first);
-  for (const other of furtherResults) {
-    if (dayOf(other) === day) continue;
-    throw refusal('--table', `one result is of ${day}, another of ${dayOf(other)}`);
+  for (const furtherResult of furtherResults) {
+    if (dayOf(furtherResult) === day) continue;
+    throw refusal('--table', `one result is of ${day}, another of ${dayOf(furtherResult)}`);
   }
   const parts = new Map(
     [first, ...furtherResults].flatMap((one) => one.parts.map((part) => [part.name, part])),
@@ -109,10 +109,13 @@ export interface RowChange {
 export function changesOf(before: BenchResult, now: BenchResult): readonly RowChange[] {
   const measuredParts = now.parts.map(({ name }) => name);
   const parts = before.parts.filter(({ name }) => measuredParts.includes(name));
-  const [old, recent] = [ratiosOf({ ...before, parts }), ratiosOf(now)];
-  return [...new Map([...recent, ...old]).values()].map(({ part, row: { title } }) => {
+  const [ratiosBefore, ratiosNow] = [ratiosOf({ ...before, parts }), ratiosOf(now)];
+  return [...new Map([...ratiosNow, ...ratiosBefore]).values()].map(({ part, row: { title } }) => {
     const key = keyOf(part, title);
-    const [was, is] = [old.get(key)?.row.ratio.median, recent.get(key)?.row.ratio.median];
+    const [was, is] = [
+      ratiosBefore.get(key)?.row.ratio.median,
+      ratiosNow.get(key)?.row.ratio.median,
+    ];
     const change = !was || is === undefined ? undefined : is / was - 1;
     return { part, title, before: was, now: is, change };
   });

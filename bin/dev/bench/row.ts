@@ -132,8 +132,8 @@ function figuresOf({ name, values }: RoundFigures) {
 function ratioOf(one: RoundFigures, base: RoundFigures, better: RowFacts['better']): FigureSpread {
   return spreadOf(
     one.values.map((value, round) => {
-      const other = base.values[round] ?? Number.NaN;
-      const ratio = better === 'higher' ? value / other : other / value;
+      const baseValue = base.values[round] ?? Number.NaN;
+      const ratio = better === 'higher' ? value / baseValue : baseValue / value;
       if (Number.isNaN(ratio)) throw new Error(`${one.name} or ${base.name} was not measured`);
       return Math.min(ratio, RATIO_MAX);
     }),

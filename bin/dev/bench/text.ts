@@ -32,10 +32,10 @@ function markdownCells(row: BenchRow): string[] {
   const { title, ratio, goal, verdict, subject, baseline, others, unit } = row;
   const isOnce = ratio.min === ratio.max;
   const subjectFigure = `${shownFigure(subject.figures.median)} ${unit}`;
-  const rest = others.map(({ name, ratio: other }) => `${name} ${shownRatio(other.median)}`);
+  const otherTexts = others.map(({ name, ratio: other }) => `${name} ${shownRatio(other.median)}`);
   return [
     ...[title, isOnce ? shownRatio(ratio.median) : shownSpread(ratio), shownRatio(goal), verdict],
-    ...[subjectFigure, [shownSide(baseline), ...rest].join('; ')],
+    ...[subjectFigure, [shownSide(baseline), ...otherTexts].join('; ')],
   ];
 }
 

@@ -6,9 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { NewCaseError, newRows } from './new-rows.ts';
 
-const [id = '', requirement = '', after, sentence] = process.argv.slice(2);
+const [id = '', requirement = '', neighbour, sentence] = process.argv.slice(2);
 try {
-  const files = newRows('.', { id, requirement, after, sentence });
+  const files = newRows('.', { id, requirement, neighbour, sentence });
   for (const { path, text } of files) writeFileSync(path, text);
   const paths = files.map(({ path }) => path);
   spawnSync('npx', ['biome', 'check', '--write', ...paths], { stdio: 'inherit' });

@@ -19,12 +19,12 @@ describe('a new case with a new requirement', () => {
       const rows = newRows(copy.folder, {
         id: 'monitor/alerts-keep-their-order',
         requirement: 'alerts.keep-their-order',
-        after: 'alerts.are-shown',
+        neighbour: 'alerts.are-shown',
         sentence: 'Alerts of one request are shown in the order in which they were sent.',
       });
-      const [requirement, ...others] = rows;
-      for (const { path, text } of others) copy.write(path, text);
-      const paths = others.map(({ path }) => path);
+      const [requirement, ...otherFiles] = rows;
+      for (const { path, text } of otherFiles) copy.write(path, text);
+      const paths = otherFiles.map(({ path }) => path);
       expect(await copy.errorsIn(paths)).toMatch(
         /cases\/monitor\/monitor\.ts.*alerts\.keep-their-order.*\n.*defects\/monitor\.ts.*alerts\.keep-their-order/s,
       );

@@ -7,7 +7,7 @@ const sentence = 'Alerts of one request are shown in the order in which they wer
 const order = {
   id: 'monitor/alerts-keep-their-order',
   requirement: 'alerts.keep-their-order',
-  after: 'alerts.are-shown',
+  neighbour: 'alerts.are-shown',
   sentence,
 };
 
@@ -22,17 +22,17 @@ describe('the rows that a new case adds to tables', () => {
 
   it('contain the new requirement directly after the named one, in the same group', () => {
     const [requirement] = newRows(root, order);
-    const [, before, row] =
+    const [, rowBefore, row] =
       /\n {4}('alerts\.are-shown':.*?,\n) {4}('alerts\.keep-their-order': [^\n]*)\n {4}'/s.exec(
         requirement?.text ?? '',
       ) ?? [];
-    expect(before?.split('\n').length).toBeLessThan(4);
+    expect(rowBefore?.split('\n').length).toBeLessThan(4);
     expect(row).toBe(`'alerts.keep-their-order': ${JSON.stringify(sentence)},`);
   });
 
   it('give the new requirement the same level as the named one', () => {
-    const after = 'alerts.empty';
-    const [requirement, cases] = newRows(root, { ...order, after });
+    const neighbour = 'alerts.empty';
+    const [requirement, cases] = newRows(root, { ...order, neighbour });
     expect(requirement?.text).toContain(
       `'alerts.keep-their-order': { may: ${JSON.stringify(sentence)} },`,
     );
@@ -65,10 +65,10 @@ describe('the rows that a new case adds to tables', () => {
     [{ id: 'monitor/alerts-are-204' }, 'the case monitor/alerts-are-204 already exists'],
     [{ id: 'novel/it-works' }, 'conformance/cases/novel/novel.ts has no list of cases'],
     [{ requirement: 'alerts.are-shown' }, 'the requirement alerts.are-shown already exists'],
-    [{ after: 'alerts.are-shwn' }, 'the nearest: alerts.are-shown'],
+    [{ neighbour: 'alerts.are-shwn' }, 'the nearest: alerts.are-shown'],
     [{ sentence: 'no sentence' }, 'is not a full sentence'],
     [
-      { requirement: 'alerts.are-acepted', after: undefined, sentence: undefined },
+      { requirement: 'alerts.are-acepted', neighbour: undefined, sentence: undefined },
       'the nearest: alerts.are-accepted',
     ],
   ])('are refused with a message for the arguments %j', (change, message) => {

@@ -29,7 +29,7 @@ export interface CaseToAdd {
    * For a new requirement: the ID of the preceding one, from which it copies heading, level and
    * operations.
    */
-  readonly after?: string | undefined;
+  readonly neighbour?: string | undefined;
   /** For a new requirement: its sentence. */
   readonly sentence?: string | undefined;
 }
@@ -61,14 +61,14 @@ export function newRows(root: string, addition: CaseToAdd): readonly ChangedFile
   const isNew = addition.sentence !== undefined;
   const isDefended = allDefects.some(({ violates }) => violates.some((id) => id === rule.id));
   return [
-    ...(isNew ? [withRequirement(root, rule, addition.after ?? '')] : []),
+    ...(isNew ? [withRequirement(root, rule, addition.neighbour ?? '')] : []),
     withCase(root, area, name, rule),
     ...(isDefended ? [] : withDefect(root, area, name, rule)),
   ];
 }
 
 /** Returns the existing or the new requirement of the case. */
-function ruleOf({ requirement: id, after = '', sentence }: CaseToAdd): Requirement {
+function ruleOf({ requirement: id, neighbour = '', sentence }: CaseToAdd): Requirement {
   const knownRequirements: ReadonlyMap<string, Requirement> = new Map(Object.entries(requirements));
   const requirement = knownRequirements.get(id);
   if (sentence === undefined) {
@@ -83,13 +83,13 @@ function ruleOf({ requirement: id, after = '', sentence }: CaseToAdd): Requireme
   if (!/^[A-Z`].{20,}\.$/.test(sentence)) {
     throw new NewCaseError(`"${sentence}" is not a full sentence that ends with a full stop`);
   }
-  const neighbour = knownRequirements.get(after);
-  if (!neighbour) {
+  const neighbourRule = knownRequirements.get(neighbour);
+  if (!neighbourRule) {
     throw new NewCaseError(
-      `there is no requirement ${after}; the nearest: ${near(after, knownRequirements)}`,
+      `there is no requirement ${neighbour}; the nearest: ${near(neighbour, knownRequirements)}`,
     );
   }
-  const { heading, level, operations } = neighbour;
+  const { heading, level, operations } = neighbourRule;
   return { id, heading, level, sentence, operations };
 }
 
@@ -98,21 +98,21 @@ function near(id: string, known: ReadonlyMap<string, Requirement>): string {
 }
 
 /** Adds the row after its neighbour; it names its level only if the neighbour does. */
-function withRequirement(root: string, rule: Requirement, after: string): ChangedFile {
-  const row = new RegExp(String.raw`\n( +)'${after.replaceAll('.', String.raw`\.`)}':\s*(\{?)`);
+function withRequirement(root: string, rule: Requirement, neighbour: string): ChangedFile {
+  const row = new RegExp(String.raw`\n( +)'${neighbour.replaceAll('.', String.raw`\.`)}':\s*(\{?)`);
   for (const file of readdirSync(join(root, requirementsFolder))) {
     const path = `${requirementsFolder}/${file}`;
     const text = readFileSync(join(root, path), 'utf8');
     const [, indent = '', brace] = row.exec(text) ?? [];
     if (indent === '') continue;
-    const rest = text.slice(text.search(row) + 1);
+    const textFromRow = text.slice(text.search(row) + 1);
     // The new row is inserted before the next row, or at the end of the group.
-    const end = rest.search(new RegExp(`\\n(${indent}'|${indent.slice(2)}\\})`)) + 1;
+    const end = textFromRow.search(new RegExp(`\\n(${indent}'|${indent.slice(2)}\\})`)) + 1;
     const says = JSON.stringify(rule.sentence);
     const line = `${indent}'${rule.id}': ${brace === '{' ? `{ ${rule.level}: ${says} }` : says},\n`;
-    return { path, text: insertedAt(text, text.length - rest.length + end, line) };
+    return { path, text: insertedAt(text, text.length - textFromRow.length + end, line) };
   }
-  throw new NewCaseError(`no file in ${requirementsFolder} has a row ${after}`);
+  throw new NewCaseError(`no file in ${requirementsFolder} has a row ${neighbour}`);
 }
 
 /** Adds the case at the end of the first scenario in the file that is named after its area. */

@@ -68,9 +68,9 @@ describe('the age of the nightly result', () => {
 
 describe('a step that passed again', () => {
   it('replaces its former result and keeps the other steps', () => {
-    const other = { ...step, name: 'soak' };
-    writeFileSync(file, JSON.stringify(withStep([step, other], { ...step, seconds: 7 })));
-    expect(readNightlyResult(file)).toEqual([other, { ...step, seconds: 7 }]);
+    const otherStep = { ...step, name: 'soak' };
+    writeFileSync(file, JSON.stringify(withStep([step, otherStep], { ...step, seconds: 7 })));
+    expect(readNightlyResult(file)).toEqual([otherStep, { ...step, seconds: 7 }]);
   });
 });
 

@@ -83,7 +83,7 @@ async function refuseUpgrades(
   say: (line: string) => void,
 ): Promise<string[]> {
   const { baseUrl, controlUrl } = server.ready;
-  const before = server.openFiles();
+  const filesBefore = server.openFiles();
   const startMs = systemClock.monotonicMs();
   let leftCount = count;
   const worker = async (): Promise<void> => {
@@ -95,10 +95,14 @@ async function refuseUpgrades(
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
   const tookMs = Math.round(systemClock.monotonicMs() - startMs);
-  const after = await waitForCount(() => server.openFiles(), before + SLACK_FILES);
-  say(`${count} refused upgrades in ${tookMs} ms: open files ${before} before, ${after} after`);
+  const filesAfter = await waitForCount(() => server.openFiles(), filesBefore + SLACK_FILES);
+  say(
+    `${count} refused upgrades in ${tookMs} ms: open files ${filesBefore} before, ${filesAfter} after`,
+  );
   const problems =
-    after > before + SLACK_FILES ? [`${after - before} files of refused upgrades stay open`] : [];
+    filesAfter > filesBefore + SLACK_FILES
+      ? [`${filesAfter - filesBefore} files of refused upgrades stay open`]
+      : [];
   return [...problems, ...(await healthProblems(server))];
 }
 
@@ -122,7 +126,7 @@ async function openTooMany(
 ): Promise<string[]> {
   const { ready } = server;
   const tokens = await authenticateDevices(ready, count);
-  const before = server.openFiles();
+  const filesBefore = server.openFiles();
   const control = watchControl(ready.controlUrl);
   const clients = Array.from({ length: CLIENTS }, () => startClient('held-websockets.js'));
   const port = Number(new URL(ready.baseUrl).port);
@@ -140,20 +144,20 @@ async function openTooMany(
   const ends = clients.map((client) => once(client, 'exit'));
   for (const client of clients) client.kill();
   await Promise.all(ends);
-  const after = await waitForCount(() => server.openFiles(), before + SLACK_FILES);
+  const filesAfter = await waitForCount(() => server.openFiles(), filesBefore + SLACK_FILES);
   const sum = (name: 'granted' | 'refused') => messages.reduce((all, one) => all + one[name], 0);
-  const others = messages.flatMap(({ problems }) => problems);
+  const otherProblems = messages.flatMap(({ problems }) => problems);
   say(
     `${count} websockets: ${sum('granted')} granted, ${sum('refused')} refused with 503, ` +
-      `${others.length} otherwise; open files ${before} before, ${peak} then, ${after} after`,
+      `${otherProblems.length} otherwise; open files ${filesBefore} before, ${peak} then, ${filesAfter} after`,
   );
   say(
     `the control listener answered ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
   );
-  const problems = [...new Set([...others, ...probes.problems])];
+  const problems = [...new Set([...otherProblems, ...probes.problems])];
   if (sum('granted') === 0 || sum('refused') === 0) problems.push('no WebSocket, or no refusal');
-  if (after > before + SLACK_FILES)
-    problems.push(`${after - before} files of WebSockets stay open`);
+  if (filesAfter > filesBefore + SLACK_FILES)
+    problems.push(`${filesAfter - filesBefore} files of WebSockets stay open`);
   return [...problems, ...(await healthProblems(server))];
 }
 
@@ -163,7 +167,7 @@ async function stallBodies(
   say: (line: string) => void,
 ): Promise<string[]> {
   const { baseUrl } = server.ready;
-  const before = server.residentMib();
+  const mibBefore = server.residentMib();
   const filesBefore = server.openFiles();
   const body = Buffer.alloc(BODY_BYTES - 1, ' ');
   const statuses = new Map<string, number>();
@@ -185,7 +189,7 @@ async function stallBodies(
   );
   // Once the server has messages another client, it has also received all earlier data.
   const problems = await healthProblems(server);
-  const growth = server.residentMib() - before;
+  const growth = server.residentMib() - mibBefore;
   const refusedCount = statuses.get('503') ?? 0;
   say(
     `${count} bodies of 1 MiB stalled: ${refusedCount} refused with 503, memory grew by ${growth} MiB`,

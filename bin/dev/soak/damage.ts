@@ -112,20 +112,20 @@ export async function damageSoak({ output, random, cases }: DamageOptions): Prom
 async function statesIn(folder: string): Promise<FolderState[]> {
   const data = join(folder, 'data');
   const first = new ServedFolder(data);
-  const before = await writeSome(await readyOf(first), 'closed');
+  const firstWrites = await writeSome(await readyOf(first), 'closed');
   await first.end();
   const closedFolder = join(folder, 'closed');
   cpSync(data, closedFolder, { recursive: true });
   const second = new ServedFolder(data);
-  const after = await writeSome(await readyOf(second), 'killed');
+  const secondWrites = await writeSome(await readyOf(second), 'killed');
   await second.end('SIGKILL');
   const writes = {
-    devices: [...before.devices, ...after.devices],
-    artifacts: [...before.artifacts, ...after.artifacts],
-    tenants: [...before.tenants, ...after.tenants],
+    devices: [...firstWrites.devices, ...secondWrites.devices],
+    artifacts: [...firstWrites.artifacts, ...secondWrites.artifacts],
+    tenants: [...firstWrites.tenants, ...secondWrites.tenants],
   };
   return [
-    { name: 'closed', folder: closedFolder, written: before },
+    { name: 'closed', folder: closedFolder, written: firstWrites },
     { name: 'killed', folder: data, written: writes },
   ];
 }
@@ -184,9 +184,9 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
   const problems: string[] = [];
   const report = (message: string): void =>
     void problems.push(`${state.name}, ${kindOf(file)} ${damage}: ${message}`);
-  const before = digestOf(folder);
+  const digestBefore = digestOf(folder);
   const exportRun = await exportOf(folder);
-  if (digestOf(folder) !== before) report('the export has changed the folder');
+  if (digestOf(folder) !== digestBefore) report('the export has changed the folder');
   const server = new ServedFolder(folder);
   const ready = await server.ready;
   let outcome = 'refused';
@@ -202,7 +202,7 @@ async function tryCase({ state, file, damage }: Case, folder: string, random: Ra
     if (code !== 3) report(`exit code ${code}`);
     if (!/^fleetbed: [^\n]+\n$/.test(stderr)) report(`not one sentence: ${stderr}`);
     if (!namesFile(stderr, path)) report(`the file is not named: ${stderr}`);
-    if (digestOf(folder) !== before) report('the refused start has changed the folder');
+    if (digestOf(folder) !== digestBefore) report('the refused start has changed the folder');
     if (exportRun.code === 0) report('the export reports no damage');
     if (!namesFile(exportRun.stderr, path))
       report(`the export does not name it: ${exportRun.stderr}`);

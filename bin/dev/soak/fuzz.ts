@@ -114,11 +114,11 @@ function requestText({ bytes }: HostileRequest): string {
   return JSON.stringify(bytes.toString('latin1').slice(0, 600));
 }
 
-/** Returns the number of descriptors in excess of `before` that are still open after a wait. */
-async function leftOpen(pid: number, before: number): Promise<number> {
+/** Returns the number of descriptors in excess of `countBefore` that are still open after a wait. */
+async function leftOpen(pid: number, countBefore: number): Promise<number> {
   for (let waited = 0; waited < CLOSED_WITHIN_SECONDS; waited += 1) {
-    if (openDescriptors(pid) <= before) return 0;
+    if (openDescriptors(pid) <= countBefore) return 0;
     await systemClock.sleep(1000);
   }
-  return openDescriptors(pid) - before;
+  return openDescriptors(pid) - countBefore;
 }

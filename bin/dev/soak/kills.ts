@@ -165,12 +165,12 @@ class WriteLoad {
 
   constructor(
     server: ServerReady,
-    rest: { name: string; keepsTenant: boolean; note: (write: AcknowledgedWrite) => void },
+    options: { name: string; keepsTenant: boolean; note: (write: AcknowledgedWrite) => void },
   ) {
     this.#server = server;
-    this.#name = rest.name;
-    this.#keepsTenant = rest.keepsTenant;
-    this.#record = rest.note;
+    this.#name = options.name;
+    this.#keepsTenant = options.keepsTenant;
+    this.#record = options.note;
   }
 
   /** Returns the lanes. A lane performs one write per call, and returns false when it is done. */

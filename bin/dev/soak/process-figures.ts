@@ -34,7 +34,7 @@ const WORK_VALUES = 200_000;
  */
 export function speedOfMachine(): number {
   const text = JSON.stringify(Array.from({ length: WORK_VALUES }, (_, index) => ({ index })));
-  const before = loopMs(process.pid);
+  const loopMsBefore = loopMs(process.pid);
   JSON.parse(text);
-  return TYPICAL_WORK_MS / (loopMs(process.pid) - before);
+  return TYPICAL_WORK_MS / (loopMs(process.pid) - loopMsBefore);
 }

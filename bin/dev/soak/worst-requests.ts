@@ -50,7 +50,7 @@ interface RequestRow {
   /** Number of requests on each connection, sent without waiting for responses. */
   readonly pipelined?: number;
   /** Creates what the request needs; its time does not count. */
-  readonly before?: (target: FuzzTarget) => Promise<void>;
+  readonly setUp?: (target: FuzzTarget) => Promise<void>;
   readonly sent: () => RequestParts | Promise<RequestParts>;
 }
 
@@ -300,21 +300,21 @@ const requests: Readonly<Record<string, RequestRow>> = {
     as: 'user',
     line: `${inventory}?per_page=${limits.pageMax}`,
     times: 4,
-    before: fillInventories,
+    setUp: fillInventories,
     sent: () => ({}),
   },
   'inventory, full devices sorted by many attributes': {
     as: 'user',
     line: search,
     times: 4,
-    before: fillInventories,
+    setUp: fillInventories,
     sent: () => onePage({ sort: terms.map((place) => ({ ...place, order: 'desc' })) }),
   },
   'inventory, full devices with many conditions': {
     as: 'user',
     line: search,
     times: 4,
-    before: fillInventories,
+    setUp: fillInventories,
     sent: () => onePage({ filters: terms.map((place) => ({ ...place, ...slowPattern })) }),
   },
 };
@@ -354,11 +354,11 @@ function prepareRequest({
   line,
   times = 1,
   pipelined = 1,
-  before,
+  setUp,
   sent,
 }: RequestRow): WorstRequest['prepare'] {
   return async (target) => {
-    await before?.(target);
+    await setUp?.(target);
     const { ready } = target;
     const { headers = [], body = Buffer.alloc(0) } = await sent();
     const lines = [
@@ -369,9 +369,9 @@ function prepareRequest({
       ...headers,
       ...(body.length > 0 ? [`Content-Length: ${body.length}`] : []),
     ];
-    const others = Array.from({ length: pipelined - 1 }, () => requestBytes(lines, body));
+    const otherRequests = Array.from({ length: pipelined - 1 }, () => requestBytes(lines, body));
     const last = requestBytes([...lines, 'Connection: close'], body);
-    const bytes = Buffer.concat([...others, last]);
+    const bytes = Buffer.concat([...otherRequests, last]);
     const url = as === 'control' ? ready.controlUrl : ready.baseUrl;
     return () => sendRequests(url, bytes, times);
   };

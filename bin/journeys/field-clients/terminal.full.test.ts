@@ -98,9 +98,9 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
   it.each([
     ['left it running', async () => undefined],
     ['ended it', async () => expect(await endOfShell()).toMatchObject({ props: { status: 2 } })],
-  ])('starts another shell after a user who %s has disconnected', async (_, before) => {
+  ])('starts another shell after a user who %s has disconnected', async (_, endShell) => {
     await user.openShell();
-    await before();
+    await endShell();
     await user.close();
     user = await openTerminal();
     await user.openShell();

@@ -208,8 +208,8 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const same = await waitUntilFinished(await rollOut(client, 'release-0'));
     expect(same.status).toBe('already-installed');
     await publish(server, { name: 'other', deviceTypes: ['other'] });
-    const other = await waitUntilFinished(await rollOut(client, 'other'));
-    expect(other.status).toBe('noartifact');
+    const otherDeployment = await waitUntilFinished(await rollOut(client, 'other'));
+    expect(otherDeployment.status).toBe('noartifact');
     expect(existsSync(join(device.root, applicationPath))).toBe(false);
   });
 

@@ -114,8 +114,8 @@ async function firstChange(
     const outcomes: Outcomes = JSON.parse(readFileSync(file, 'utf8'));
     let change = '';
     await runCases(server, title, ids, (id, outcome, enough) => {
-      const before = outcomes[id];
-      const kind = before && kindOfChange(before, outcome);
+      const earlierOutcome = outcomes[id];
+      const kind = earlierOutcome && kindOfChange(earlierOutcome, outcome);
       if (kind === undefined || change !== '') return;
       change = `${kind}: ${id}: ${outcome.actual ?? outcome.observation ?? outcome.reason?.text}`;
       enough();
@@ -170,8 +170,8 @@ async function runCases(
 function steady([outcomes = {}, again = {}]: readonly Outcomes[]): Outcomes {
   return Object.fromEntries(
     Object.entries(outcomes).filter(([id, outcome]) => {
-      const other = again[id];
-      return other && kindOfChange(outcome, other) === undefined;
+      const otherOutcome = again[id];
+      return otherOutcome && kindOfChange(outcome, otherOutcome) === undefined;
     }),
   );
 }

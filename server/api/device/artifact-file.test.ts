@@ -113,12 +113,12 @@ describe('a range request for an artifact file', () => {
 describe('a conditional download of an artifact file', () => {
   it.each([0, 1, 86_400])(
     'returns 304 if If-Modified-Since is %d s after the upload',
-    async (after) => {
+    async (secondsAfter) => {
       const {
         status,
         headers,
         bytes: body,
-      } = await fetchWith({ 'If-Modified-Since': httpDate(after) });
+      } = await fetchWith({ 'If-Modified-Since': httpDate(secondsAfter) });
       expect([status, body.length]).toEqual([304, 0]);
       expect(headers['x-svc-requestid']).toMatch(/./);
     },
@@ -131,8 +131,8 @@ describe('a conditional download of an artifact file', () => {
 
   it.each([0, 1, 86_400])(
     'returns 200 if If-Unmodified-Since is %d s after the upload',
-    async (after) => {
-      expect((await fetchWith({ 'If-Unmodified-Since': httpDate(after) })).status).toBe(200);
+    async (secondsAfter) => {
+      expect((await fetchWith({ 'If-Unmodified-Since': httpDate(secondsAfter) })).status).toBe(200);
     },
   );
 
@@ -145,8 +145,8 @@ describe('a conditional download of an artifact file', () => {
 
   it.each([-1, -86_400])(
     'returns 412 if If-Unmodified-Since is %d s before the upload',
-    async (before) => {
-      const given = { 'If-Unmodified-Since': httpDate(before), Range: 'bytes=0-9' };
+    async (secondsBefore) => {
+      const given = { 'If-Unmodified-Since': httpDate(secondsBefore), Range: 'bytes=0-9' };
       const { status, headers, bytes: body } = await fetchWith(given);
       expect([status, JSON.parse(`${body}`)]).toEqual([
         412,

@@ -77,10 +77,10 @@ describe('a download link of an artifact', () => {
 });
 
 describe('a download with an altered artifact link', () => {
-  const later = new Date(startOfTest + 3_600_000).toISOString();
+  const laterExpiry = new Date(startOfTest + 3_600_000).toISOString();
 
   it.each<[string, (query: URLSearchParams) => void]>([
-    ['a later expiry', (query) => query.set('x-svc-expire', later)],
+    ['a later expiry', (query) => query.set('x-svc-expire', laterExpiry)],
     [
       'an expiry in other letters',
       (query) => query.set('x-svc-expire', `${query.get('x-svc-expire')}`.toLowerCase()),
@@ -105,23 +105,23 @@ describe('a download with an altered artifact link', () => {
   });
 
   it('returns 403 for the ID of another artifact', async () => {
-    const other = await publish(server, { name: 'other' });
+    const otherArtifactId = await publish(server, { name: 'other' });
     const { uri } = await linkTo(server, device.token, artifactId);
-    expect((await fetchFile(uri.replace(artifactId, other))).status).toBe(403);
+    expect((await fetchFile(uri.replace(artifactId, otherArtifactId))).status).toBe(403);
   });
 
   it('returns 403 for a link of another server', async () => {
-    const other = await startTestServer({ random: seededRandom('other') });
+    const otherServer = await startTestServer({ random: seededRandom('other') });
     const { uri } = await linkTo(server, device.token, artifactId);
-    const { status } = await fetchFile(uri.replace(server.baseUrl, other.baseUrl));
-    await other.close();
+    const { status } = await fetchFile(uri.replace(server.baseUrl, otherServer.baseUrl));
+    await otherServer.close();
     expect(status).toBe(403);
   });
 
   it('returns 403 for an expired link with a later expiry', async () => {
     const link = await linkTo(server, device.token, artifactId);
     server.clock.advance(lifetimeSeconds * 1000);
-    const moved = changed(link, (query) => query.set('x-svc-expire', later));
+    const moved = changed(link, (query) => query.set('x-svc-expire', laterExpiry));
     expect((await fetchFile(moved)).status).toBe(403);
   });
 });

@@ -57,8 +57,8 @@ function rowsOf(csv: string): Row[] {
     lines.at(-1)?.push(isQuoted ? field.slice(1, -1).replaceAll('""', '"') : field);
     if (end === '\r\n') lines.push([]);
   }
-  const [header = [], ...rest] = lines.slice(0, -1);
-  return rest.map((line) => Object.fromEntries(header.map((name, at) => [name, line[at] ?? ''])));
+  const [header = [], ...rows] = lines.slice(0, -1);
+  return rows.map((line) => Object.fromEntries(header.map((name, at) => [name, line[at] ?? ''])));
 }
 
 async function bothForms(server: TestServer, query: Readonly<Record<string, string>>) {

@@ -30,10 +30,10 @@ function ask(
 }
 
 async function refusal(fields: Readonly<Record<string, unknown>>): Promise<string> {
-  const before = (await knownDevices(server)).length;
+  const countBefore = (await knownDevices(server)).length;
   const response = await ask(fields);
   expect(response.status).toBe(400);
-  expect(await knownDevices(server)).toHaveLength(before);
+  expect(await knownDevices(server)).toHaveLength(countBefore);
   return String(response.json().error);
 }
 

@@ -39,10 +39,10 @@ describe('the identity of a device', () => {
   ])('is unchanged if id_data has %s', async (name, idData) => {
     const device = newDevice(name);
     await ask(device, { idData: first });
-    const before = await count();
+    const countBefore = await count();
     const response = await ask(device, { idData });
     expect(response.json().error).toContain('pending');
-    expect(await count()).toBe(before);
+    expect(await count()).toBe(countBefore);
   });
 
   it.each([
@@ -57,10 +57,10 @@ describe('the identity of a device', () => {
   ])('is a different one if id_data has %s', async (name, idData) => {
     const device = newDevice(name);
     await ask(device, { idData: first });
-    const before = await count();
+    const countBefore = await count();
     const response = await ask(device, { idData });
     expect(response.json().error).toContain('the device is new');
-    expect(await count()).toBe(before + 1);
+    expect(await count()).toBe(countBefore + 1);
   });
 
   it('is shown to users as the device sent it, with values of all JSON types', async () => {
@@ -71,18 +71,18 @@ describe('the identity of a device', () => {
   });
 
   it('gets a random device ID that does not derive from its text', async () => {
-    const other = await startTestServer({ headerPrefix: 'X-Other' });
+    const otherServer = await startTestServer({ headerPrefix: 'X-Other' });
     try {
-      for (const name of ['before', 'same']) await authenticate(other, newDevice(name));
+      for (const name of ['before', 'same']) await authenticate(otherServer, newDevice(name));
       await ask(newDevice('same'), {});
       const idIn = async (where: TestServer) =>
         (await knownDevices(where)).find(({ identity_data: data }) => data.mac === 'same')?.id;
       expect(await idIn(server)).toMatch(
         /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-/,
       );
-      expect(await idIn(server)).not.toBe(await idIn(other));
+      expect(await idIn(server)).not.toBe(await idIn(otherServer));
     } finally {
-      await other.close();
+      await otherServer.close();
     }
   });
 });
@@ -119,14 +119,14 @@ describe.each(keyTypes)('a public key of the kind %s', (keyType) => {
 describe('fifty concurrent first contacts', () => {
   it('create one authentication set and one audit entry if they come from one device', async () => {
     const device = newDevice('fifty');
-    const before = await count();
+    const countBefore = await count();
     const responses = await Promise.all(
       Array.from({ length: 50 }, () => authenticate(server, device)),
     );
     expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(401));
     const fresh = responses.filter((response) => String(response.json().error).includes('is new'));
     expect(fresh).toHaveLength(1);
-    expect(await count()).toBe(before + 1);
+    expect(await count()).toBe(countBefore + 1);
     const known = (await knownDevices(server)).find((one) => one.identity_data.mac === 'fifty');
     expect(known?.auth_sets).toHaveLength(1);
     const query = { object_id: known?.id ?? '' };
@@ -135,9 +135,9 @@ describe('fifty concurrent first contacts', () => {
   });
 
   it('create fifty devices if they come from fifty devices', async () => {
-    const before = await count();
+    const countBefore = await count();
     const devices = Array.from({ length: 50 }, (_, index) => newDevice(`many ${index}`));
     await Promise.all(devices.map((device) => authenticate(server, device)));
-    expect(await count()).toBe(before + 50);
+    expect(await count()).toBe(countBefore + 50);
   });
 });

@@ -29,10 +29,10 @@ function bodyOf({ idData, publicKeyPem }: TestDevice): string {
  * Returns `recorded` after a valid signature of an unknown device, otherwise the kind of refusal.
  */
 async function outcomeOf(body: string, signature: string): Promise<string> {
-  const before = (await knownDevices(server)).length;
+  const countBefore = (await knownDevices(server)).length;
   const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
   const response = await server.call('post-auth-request', { headers, body });
-  const recorded = (await knownDevices(server)).length - before;
+  const recorded = (await knownDevices(server)).length - countBefore;
   const error = String(response.json().error);
   if (response.status === 400 && recorded === 0)
     return `400 ${error.split(':').slice(0, 2).join(':')}`;

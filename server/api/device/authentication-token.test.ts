@@ -36,14 +36,14 @@ describe('the response to an accepted device', () => {
 
   it('contains the algorithm, device, authentication set and a week of validity', async () => {
     const [header, claims] = partsOf((await authenticate(server, device)).text);
-    const now = server.clock.now() / 1000;
+    const nowSeconds = server.clock.now() / 1000;
     expect(header).toEqual({ alg: 'EdDSA', typ: 'JWT' });
     expect(claims).toEqual({
       jti: device.authSetId,
       sub: device.id,
       iss: 'fleetbed',
-      iat: now,
-      exp: now + week,
+      iat: nowSeconds,
+      exp: nowSeconds + week,
       'svc.device': true,
       'svc.tenant': expect.stringMatching(uuid),
     });
@@ -53,9 +53,9 @@ describe('the response to an accepted device', () => {
 
   it('does not end the tokens issued before', async () => {
     server.clock.advance(1000);
-    const { text: later } = await authenticate(server, device);
-    expect(later).not.toBe(device.token);
-    for (const token of [device.token, later]) {
+    const { text: laterToken } = await authenticate(server, device);
+    expect(laterToken).not.toBe(device.token);
+    for (const token of [device.token, laterToken]) {
       expect((await server.call('get-configuration', { token })).status).toBe(200);
     }
   });

@@ -206,10 +206,10 @@ describe('the artifact file of a configuration deployment', () => {
 });
 
 describe('a download with an invalid configuration link', () => {
-  const later = '2027-01-01T00:00:00.000Z';
+  const laterExpiry = '2027-01-01T00:00:00.000Z';
 
   it.each<[string, (url: URL) => void]>([
-    ['a later expiry', ({ searchParams }) => searchParams.set('x-svc-expire', later)],
+    ['a later expiry', ({ searchParams }) => searchParams.set('x-svc-expire', laterExpiry)],
     [
       'another signature',
       ({ searchParams }) => searchParams.set('x-svc-signature', 'A'.repeat(43)),
@@ -255,14 +255,14 @@ describe('a download with an invalid configuration link', () => {
   it('returns 403 with the signature of the link to another device', async () => {
     const mine = new URL(await linkOf({ secret: 'mine' }));
     device = await acceptedDevice(server, `other-deployed-${deviceCount}`);
-    const other = new URL(await linkOf({ secret: 'other' }));
-    other.search = mine.search;
-    expect((await fetchFile(other.href)).status).toBe(403);
+    const otherLink = new URL(await linkOf({ secret: 'other' }));
+    otherLink.search = mine.search;
+    expect((await fetchFile(otherLink.href)).status).toBe(403);
   });
 
   it('cannot be forged by a device type with control characters: 400', async () => {
-    const later = '2099-01-01T00:00:00.000Z';
-    const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
+    const laterExpiry = '2099-01-01T00:00:00.000Z';
+    const forged = `x/${device.id}\nexpire=${laterExpiry}\ntenant_id=t`;
     await deploySettings();
     for (const poll of Object.values(nextRequests)) {
       const response = await poll(server, device.token, { ...board, device_type: forged });

@@ -42,7 +42,7 @@ function settings(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, `${at}`]));
 }
 
-const now = () => new Date(server.clock.now()).toISOString();
+const nowText = () => new Date(server.clock.now()).toISOString();
 
 describe('the settings that a device reads', () => {
   it('are {} before any are set', async () => {
@@ -169,7 +169,7 @@ describe('the settings of a device that users read', () => {
       id: device.id,
       configured: {},
       reported: {},
-      updated_ts: now(),
+      updated_ts: nowText(),
     });
   });
 
@@ -179,14 +179,14 @@ describe('the settings of a device that users read', () => {
     expect(await readView()).not.toHaveProperty('reported_ts');
     server.clock.advance(1234);
     await put({ timezone: 'UTC' });
-    const reportedAt = now();
+    const reportedAt = nowText();
     server.clock.advance(1000);
     await set({ timezone: 'EET' });
     expect(await readView()).toEqual({
       id: device.id,
       configured: { timezone: 'EET' },
       reported: { timezone: 'UTC' },
-      updated_ts: now(),
+      updated_ts: nowText(),
       reported_ts: reportedAt,
     });
   });

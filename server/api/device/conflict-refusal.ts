@@ -9,17 +9,17 @@ import type { NextRequest } from '../../rules/next-deployment.ts';
  * names the data that differs.
  */
 export function refuseOtherData(offered: NextRequest, request: NextRequest): Refusal {
-  const [before, now] = [pollDataOf(offered), pollDataOf(request)];
-  const names = [...new Set([...before.keys(), ...now.keys()])];
-  const changedNames = names.filter((name) => before.get(name) !== now.get(name));
+  const [offeredData, pollData] = [pollDataOf(offered), pollDataOf(request)];
+  const names = [...new Set([...offeredData.keys(), ...pollData.keys()])];
+  const changedNames = names.filter((name) => offeredData.get(name) !== pollData.get(name));
   const valuesIn = (data: ReadonlyMap<string, unknown>): string =>
     describeValue(Object.fromEntries(changedNames.map((name) => [name, data.get(name) ?? null])));
   return refuse.conflict(
     `conflicting request data: ${differing(changedNames)} from the request for which this deployment was offered`,
     {
       path: 'request',
-      expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
-      actual: `${valuesIn(now)}; the deployment has failed for this device`,
+      expected: `the same data as when the deployment was offered: ${valuesIn(offeredData)}`,
+      actual: `${valuesIn(pollData)}; the deployment has failed for this device`,
       remedy:
         'deploy to the device again; the device must report the same data until it has finished the deployment',
     },

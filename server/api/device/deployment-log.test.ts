@@ -131,9 +131,9 @@ describe('a log for a deployment that was not offered', () => {
   });
 
   it('returns 404 before the device has polled', async () => {
-    const other = await acceptedDevice(server, `log-early-${deviceCount}`);
-    const id = await deploy(server, [other]);
-    expect((await upload({ messages: [entry] }, other, id)).status).toBe(404);
+    const otherDevice = await acceptedDevice(server, `log-early-${deviceCount}`);
+    const id = await deploy(server, [otherDevice]);
+    expect((await upload({ messages: [entry] }, otherDevice, id)).status).toBe(404);
   });
 });
 

@@ -79,12 +79,12 @@ describe('a status report of a device', () => {
       const started = new Date(server.clock.now()).toISOString();
       await report(server, device, { id, status: 'downloading' });
       server.clock.advance(1500);
-      const now = new Date(server.clock.now()).toISOString();
+      const nowText = new Date(server.clock.now()).toISOString();
       await report(server, device, { id, status });
       const deviceDeployment = await deviceDeploymentOf(server, id, device);
       expect([deviceDeployment?.started, deviceDeployment?.finished]).toEqual([
         started,
-        finals.includes(status) ? now : undefined,
+        finals.includes(status) ? nowText : undefined,
       ]);
     },
   );
@@ -132,7 +132,7 @@ describe('a report after the abort of a deployment', () => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status: 'installing', substate: 'before' });
     await abort(server, id);
-    const before = await deviceDeploymentOf(server, id, device);
+    const deploymentBefore = await deviceDeploymentOf(server, id, device);
     server.clock.advance(1000);
     const response = await report(server, device, { id, status, substate: 'after' });
     expect([response.status, response.json()]).toEqual([
@@ -142,8 +142,8 @@ describe('a report after the abort of a deployment', () => {
         request_id: response.headers.get('x-svc-requestid'),
       },
     ]);
-    expect(await deviceDeploymentOf(server, id, device)).toEqual(before);
-    expect(before).toMatchObject({ status: 'aborted', substate: 'before' });
+    expect(await deviceDeploymentOf(server, id, device)).toEqual(deploymentBefore);
+    expect(deploymentBefore).toMatchObject({ status: 'aborted', substate: 'before' });
     expect((await report(server, device, { id, status })).status).toBe(409);
   });
 

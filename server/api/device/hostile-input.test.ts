@@ -184,19 +184,19 @@ describe('a server under random input', () => {
     const { method, authorization } = rows[operation] as Operation;
     const property = fc.asyncProperty(request, async (sent) => {
       // A lone surrogate cannot be written into a path.
-      const other = Buffer.from(sent.aid).toString() || 'x';
-      const id = ids[sent.id] ?? other;
+      const sentId = Buffer.from(sent.aid).toString() || 'x';
+      const id = ids[sent.id] ?? sentId;
       const parameters = {
         id,
-        aid: other,
+        aid: sentId,
         deployment_id: id,
-        device_id: other,
-        device_type: other,
+        device_id: sentId,
+        device_type: sentId,
       };
       const headers = { 'Content-Type': sent.mediaType };
       const call = { ...tokens[authorization](), parameters, query: sent.query, headers };
-      const rest = method === 'GET' ? {} : { body: sent.body };
-      expectOrderly(await server.call(operation, { ...call, ...rest }));
+      const sentBody = method === 'GET' ? {} : { body: sent.body };
+      expectOrderly(await server.call(operation, { ...call, ...sentBody }));
     });
     await fc.assert(property, { seed: 20_261_121, numRuns: 4, endOnFailure: true });
   });

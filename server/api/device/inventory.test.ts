@@ -100,11 +100,11 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
   });
 
   it("changes only that device's attributes, not its authentication status", async () => {
-    const other = await acceptedDevice(server, `inventory-other-${deviceCount}`);
+    const otherDevice = await acceptedDevice(server, `inventory-other-${deviceCount}`);
     await send(verb, [{ name: 'status', value: 'rejected' }]);
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('get-device', call)).json<Device>().status).toBe('accepted');
-    device = other;
+    device = otherDevice;
     expect(await values()).toEqual({});
   });
 

@@ -21,9 +21,9 @@ function write(
   storedAttributes: readonly StoredAttribute[],
   reported: readonly Attribute[],
 ) {
-  const after = attributesAfter(storedAttributes, reported, nowMs);
-  const tooMany = tooManyAttributes(after);
+  const newAttributes = attributesAfter(storedAttributes, reported, nowMs);
+  const tooMany = tooManyAttributes(newAttributes);
   if (tooMany) return refuse.malformed(`body: ${tooMany}`);
-  store.inventory.replace(device.id, after);
+  store.inventory.replace(device.id, newAttributes);
   return { status: 200 } as const;
 }

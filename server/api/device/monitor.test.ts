@@ -93,8 +93,8 @@ describe('the alerts of a device', () => {
 
   it('belong to that device alone', async () => {
     await postAlerts([alert]);
-    const other = await acceptedDevice(server, `monitor-other-${deviceCount}`);
-    expect((await listAlerts({}, other.id)).json()).toEqual([]);
+    const otherDevice = await acceptedDevice(server, `monitor-other-${deviceCount}`);
+    expect((await listAlerts({}, otherDevice.id)).json()).toEqual([]);
   });
 });
 

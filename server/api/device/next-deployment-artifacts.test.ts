@@ -222,12 +222,12 @@ describe('a deployment older than the last finished one', () => {
     store = await openStore();
     for (const id of ['older', 'finished', 'newer']) {
       const names = { name: id, artifactName: 'release-1', deviceDigest: id };
-      const rest = {
+      const otherFields = {
         type: 'software',
         deviceIds: ['device', 'other'],
         forceInstallation: false,
       } as const;
-      store.deployments.create({ id, ...names, ...rest, nowMs: 0 });
+      store.deployments.create({ id, ...names, ...otherFields, nowMs: 0 });
     }
     const deviceDeployment = store.deviceDeployments.find('finished', 'device');
     if (!deviceDeployment) throw new Error('the deployment has no device deployment');

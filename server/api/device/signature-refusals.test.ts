@@ -11,7 +11,7 @@ import { missingSignature, signatureDetail, unusableKey } from './signature-refu
 let store: Store;
 const header = 'X-SVC-Signature';
 const own = newDevice('own', 'rsa');
-const earlier = newDevice('own', 'ecdsa');
+const ownWithEarlierKey = newDevice('own', 'ecdsa');
 const neighbour = newDevice('neighbour');
 const body = JSON.stringify({ id_data: own.idData, pubkey: own.publicKeyPem });
 
@@ -33,7 +33,7 @@ function record(device: TestDevice, id: string): void {
 
 beforeAll(async () => {
   store = await openStore();
-  record(earlier, 'own');
+  record(ownWithEarlierKey, 'own');
   for (let n = 0; n < OTHER_KEYS_MAX - 2; n += 1) record(newDevice(`${n}`), `${n}`);
   record(neighbour, 'neighbour');
 });
@@ -67,7 +67,7 @@ describe('the refusal of a wrong signature', () => {
   });
 
   it.each([
-    ['the device itself, by an earlier key', earlier, 'device own'],
+    ['the device itself, by an earlier key', ownWithEarlierKey, 'device own'],
     ['another device', neighbour, 'device neighbour'],
   ])('names the device that owns the key: %s', (_, { privateKey }, device) => {
     const diagnosis = diagnose(detailOf(signatureOf(body, privateKey)).evidence);
@@ -79,9 +79,9 @@ describe('the refusal of a wrong signature', () => {
     expect(devices).toHaveLength(OTHER_KEYS_MAX);
     expect(devices.slice(0, 3)).toEqual(['device own', 'device neighbour', 'device 97']);
     record(newDevice('one more'), 'one more');
-    const later = [...keysOfFleet(store, own.idData)].map(({ device }) => device);
-    expect(later).toHaveLength(OTHER_KEYS_MAX);
-    expect(later.slice(0, 2)).toEqual(['device own', 'device one more']);
+    const laterDevices = [...keysOfFleet(store, own.idData)].map(({ device }) => device);
+    expect(laterDevices).toHaveLength(OTHER_KEYS_MAX);
+    expect(laterDevices.slice(0, 2)).toEqual(['device own', 'device one more']);
   });
 
   it('compares no keys if the body is larger than the journal keeps', () => {

@@ -60,10 +60,14 @@ describe('devices that wait to be accepted', () => {
     expect((await authenticate(server, first)).status).toBe(401);
     const { tenantToken } = await secondTenant(server);
     expect((await authenticate(server, first)).status).toBe(401);
-    const other = newDevice('other');
+    const otherDevice = newDevice('other');
     const ask = (more: object) =>
-      authenticate(server, other, {
-        body: JSON.stringify({ id_data: other.idData, pubkey: other.publicKeyPem, ...more }),
+      authenticate(server, otherDevice, {
+        body: JSON.stringify({
+          id_data: otherDevice.idData,
+          pubkey: otherDevice.publicKeyPem,
+          ...more,
+        }),
       });
     expect((await ask({})).status).toBe(429);
     expect((await ask({ tenant_token: tenantToken })).status).toBe(401);

@@ -217,12 +217,12 @@ describe('a change of the description of an artifact', () => {
 
   it('returns 204 and changes only description and modification time', async () => {
     const id = await publish(server);
-    const before = (await show(id)).json<Artifact>();
+    const artifactBefore = (await show(id)).json<Artifact>();
     server.clock.advance(60_000);
     const response = await describeIt(id, { description: 'größer', name: 'not this' });
     expect([response.status, response.text]).toEqual([204, '']);
     const modified = new Date(server.clock.now()).toISOString();
-    expect((await show(id)).json()).toEqual({ ...before, description: 'größer', modified });
+    expect((await show(id)).json()).toEqual({ ...artifactBefore, description: 'größer', modified });
     const { token } = await acceptedDevice(server, 'reader');
     const device = await server.call('get-artifact', { token, parameters: { id } });
     expect(device.json()).toMatchObject({ description: 'größer', modified });

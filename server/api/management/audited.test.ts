@@ -111,10 +111,10 @@ describe('the audit log gets an entry by a user', () => {
     async (id) => {
       const { make, call } = resourceCalls[id as ResourceCallId];
       const parameters = (await make?.(server, round)) ?? {};
-      const other = id === 'add-group-devices' ? { parameters: { name: 'another' } } : {};
+      const otherParameters = id === 'add-group-devices' ? { parameters: { name: 'another' } } : {};
       const token = server.adminToken;
       await expectEntry(() =>
-        server.call(id, { token, parameters, ...call?.(parameters), ...other }),
+        server.call(id, { token, parameters, ...call?.(parameters), ...otherParameters }),
       );
     },
   );

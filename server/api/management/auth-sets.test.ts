@@ -57,11 +57,11 @@ function callOnSet(
 /** Returns a device with a second key that waits to be accepted. */
 async function withSecondKey(name: string) {
   const first = await acceptedDevice(server, name);
-  const other = newDevice(name);
-  await authenticate(server, other);
+  const withOtherKey = newDevice(name);
+  await authenticate(server, withOtherKey);
   const [known] = await knownDevices(server, { id: first.id });
-  const set = known?.auth_sets.find(({ pubkey }) => pubkey === other.publicKeyPem);
-  return { first, second: { ...other, id: first.id, authSetId: set?.id ?? '' } };
+  const set = known?.auth_sets.find(({ pubkey }) => pubkey === withOtherKey.publicKeyPem);
+  return { first, second: { ...withOtherKey, id: first.id, authSetId: set?.id ?? '' } };
 }
 
 /** Returns a device that a user preauthorized before its first request. */
@@ -227,8 +227,8 @@ describe('the deletion of an authentication set', () => {
 
   it('keeps a device that has another set beside the preauthorized one', async () => {
     const device = await acceptedDevice(server, 'both');
-    const other = newDevice('both');
-    const json = { identity_data: { mac: 'both' }, pubkey: other.publicKeyPem, force: true };
+    const withOtherKey = newDevice('both');
+    const json = { identity_data: { mac: 'both' }, pubkey: withOtherKey.publicKeyPem, force: true };
     await server.call('preauthorize-device', asUser({ json }));
     const [known] = await knownDevices(server, { id: device.id });
     const set = known?.auth_sets.find(({ status }) => status === 'preauthorized');

@@ -46,7 +46,7 @@ describe('an upload whose connection is cut', () => {
   it.each([
     ['in the middle of the file', -5000, ''],
     ['after the file, in another part', undefined, `\r\n${part('more')}more`],
-  ])('leaves no file and no entry, and the server still works: %s', async (_, end, rest) => {
+  ])('leaves no file and no entry, and the server still works: %s', async (_, end, restOfBody) => {
     const gone = new AbortController();
     const changes = watch(storeFolder(), { signal: gone.signal });
     const upload = request(server.baseUrl + managementOperations['upload-artifact'].path, {
@@ -59,7 +59,7 @@ describe('an upload whose connection is cut', () => {
     upload.on('error', () => undefined);
     upload.write(part('artifact'));
     upload.write((await artifactBytes()).subarray(0, end));
-    upload.write(rest);
+    upload.write(restOfBody);
     for await (const _change of changes) {
       // The first change is the arriving file; the last one is its removal.
       if (storedFiles().length === 0) break;

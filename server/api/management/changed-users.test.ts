@@ -48,7 +48,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
 
     it('requires the old password and ends all other tokens', async () => {
       const user = await newUser({ roles: [] });
-      const { text: other } = await logIn(server, user.email, testPassword);
+      const { text: otherToken } = await logIn(server, user.email, testPassword);
       const { text: personal } = await server.call('create-personal-token', {
         token: user.token,
         json: { name: 'script' },
@@ -58,7 +58,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       expect([response.status, response.text]).toEqual([204, '']);
       expect((await logIn(server, user.email, testPassword)).status).toBe(401);
       expect((await logIn(server, user.email, fresh)).status).toBe(200);
-      const statuses = [user.token, other, personal].map(statusOf);
+      const statuses = [user.token, otherToken, personal].map(statusOf);
       expect(await Promise.all(statuses)).toEqual([200, 401, 401]);
     });
 

@@ -59,11 +59,14 @@ describe('a control map that is changed while a device pauses', () => {
 
   it('is in the instructions for devices that poll later', async () => {
     const { id } = await pausedDevice();
-    const later = await acceptedDevice(server, `later-${id}`);
-    const second = await deploy(server, [later], { update_control_map: pausing });
+    const laterDevice = await acceptedDevice(server, `later-${id}`);
+    const second = await deploy(server, [laterDevice], { update_control_map: pausing });
     await change(second, { update_control_map: goingOn });
     const json = { device_provides: board, update_control_map: true };
-    const response = await server.call('post-next-deployment-v2', { token: later.token, json });
+    const response = await server.call('post-next-deployment-v2', {
+      token: laterDevice.token,
+      json,
+    });
     expect(response.json()).toMatchObject({ artifact: { update_control_map: goingOn } });
   });
 

@@ -85,10 +85,10 @@ describe('the deprecated device list of a deployment', () => {
     const devices = [];
     for (const _ of Array.from({ length: 25 })) devices.push(await someDevice());
     const id = await deploy(server, devices);
-    const old = await call('list-deployment-devices-v1', { deployment_id: id });
+    const v1Response = await call('list-deployment-devices-v1', { deployment_id: id });
     const paged = await call('list-deployment-devices', { id }, { per_page: '500' });
-    expect(old.json<DeploymentDevice[]>()).toHaveLength(25);
-    expect(old.json()).toEqual(paged.json());
+    expect(v1Response.json<DeploymentDevice[]>()).toHaveLength(25);
+    expect(v1Response.json()).toEqual(paged.json());
   });
 
   it.each([

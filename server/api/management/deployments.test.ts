@@ -141,8 +141,8 @@ describe('a deployment to all devices', () => {
     for (const { token } of devices) {
       expect(instructionsIn(await nextRequests['GET v1'](own, token, board)).id).toBe(id);
     }
-    const later = await acceptedDevice(own, 'later');
-    expect((await nextRequests['GET v1'](own, later.token, board)).status).toBe(204);
+    const laterDevice = await acceptedDevice(own, 'later');
+    expect((await nextRequests['GET v1'](own, laterDevice.token, board)).status).toBe(204);
     await own.close();
   });
 });
@@ -209,8 +209,8 @@ describe('a finished deployment', () => {
     expect(await finishedAfter('success')).toBe(end);
     expect(await finishedAfter('success')).toBe(end);
     expect(await finishedAfter('rebooting')).toBeUndefined();
-    const later = new Date(server.clock.now()).toISOString();
-    expect(await finishedAfter('failure')).toBe(later);
+    const laterTime = new Date(server.clock.now()).toISOString();
+    expect(await finishedAfter('failure')).toBe(laterTime);
   });
 });
 

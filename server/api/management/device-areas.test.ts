@@ -83,15 +83,16 @@ const withBody: readonly [Id, unknown][] = [
   ...otherBodies,
 ];
 
-function call(id: Id, rest: TestCall = {}) {
+function call(id: Id, callOptions: TestCall = {}) {
   const parameters = { id: device.id, aid: device.authSetId, jti: device.authSetId, name: 'blue' };
-  return server.call(id, { token: server.adminToken, parameters, ...rest });
+  return server.call(id, { token: server.adminToken, parameters, ...callOptions });
 }
 
 const everyOne = onOneDevice.map(([id, success, json]) => [id, success, json] as const);
 
 describe.each(everyOne)('the operation %s', (id, success, json) => {
-  const send = (rest: TestCall) => call(id, { ...(json !== undefined && { json }), ...rest });
+  const send = (callOptions: TestCall) =>
+    call(id, { ...(json !== undefined && { json }), ...callOptions });
 
   it('returns 404 for an unknown device', async () => {
     for (const unknown of [unknownId, 'x', "' OR 1=1"]) {
@@ -101,9 +102,9 @@ describe.each(everyOne)('the operation %s', (id, success, json) => {
   });
 
   it('returns 404 for the device of another tenant and does not change it', async () => {
-    const [before] = await knownDevices(server, { id: device.id });
+    const [deviceBefore] = await knownDevices(server, { id: device.id });
     expect((await send({ token: foreign.token })).status).toBe(404);
-    expect((await knownDevices(server, { id: device.id }))[0]).toEqual(before);
+    expect((await knownDevices(server, { id: device.id }))[0]).toEqual(deviceBefore);
   });
 
   it('returns 403 to a user of another group, not to one of the same group', async () => {
@@ -163,7 +164,8 @@ describe('a user who is limited to one group', () => {
 
   afterAll(() => blue.close());
 
-  const ask = (id: Id, rest: TestCall = {}) => blue.call(id, { token: user.token, ...rest });
+  const ask = (id: Id, callOptions: TestCall = {}) =>
+    blue.call(id, { token: user.token, ...callOptions });
 
   it('sees only the devices of the group in every list and count', async () => {
     const devices = [await ask('list-devices'), await ask('search-devices', { json: {} })];

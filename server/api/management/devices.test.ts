@@ -189,13 +189,13 @@ describe('a request for one device', () => {
     const device = await acceptedDevice(server, 'shown');
     const response = await server.call('get-device', asUser({ parameters: { id: device.id } }));
     expect(response.status).toBe(200);
-    const now = new Date(server.clock.now()).toISOString();
+    const nowText = new Date(server.clock.now()).toISOString();
     expect(response.json()).toEqual({
       id: device.id,
       identity_data: { mac: 'shown' },
       status: 'accepted',
-      created_ts: now,
-      updated_ts: now,
+      created_ts: nowText,
+      updated_ts: nowText,
       decommissioning: false,
       auth_sets: [
         {
@@ -203,7 +203,7 @@ describe('a request for one device', () => {
           identity_data: { mac: 'shown' },
           pubkey: device.publicKeyPem,
           status: 'accepted',
-          ts: now,
+          ts: nowText,
         },
       ],
     });

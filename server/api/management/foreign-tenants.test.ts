@@ -269,11 +269,11 @@ describe('the first tenant', () => {
     async (id, doing) => {
       foreign = await secondTenant(server, `Second-${round}`);
       const call = await doing.call?.();
-      const before = await everythingOfTheFirst();
+      const stateBefore = await everythingOfTheFirst();
       const token = id === 'login' ? {} : { token: foreign.token };
       const response = await server.call(id as Id, { ...token, ...call });
       expect(response.status).toBe(doing.status);
-      expect(await everythingOfTheFirst()).toBe(before);
+      expect(await everythingOfTheFirst()).toBe(stateBefore);
     },
   );
 });

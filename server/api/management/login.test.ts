@@ -119,7 +119,7 @@ async function statusOf(own: TestServer, token: string): Promise<number> {
 
 describe('a logout', () => {
   it('ends only the session of its token', async () => {
-    const [{ text: token }, { text: other }] = [
+    const [{ text: token }, { text: otherToken }] = [
       await logIn(basic(server.adminEmail, password)),
       await logIn(basic(server.adminEmail, password)),
     ];
@@ -130,7 +130,7 @@ describe('a logout', () => {
     expect(refused.json().error).toBe(
       'the token has been revoked, or its session has ended; log in again',
     );
-    expect((await server.call('count-devices', { token: other })).status).toBe(200);
+    expect((await server.call('count-devices', { token: otherToken })).status).toBe(200);
   });
 
   it('returns 401 at the second call', async () => {
@@ -184,9 +184,9 @@ describe('a flood of 300 logins', () => {
     const flood = Promise.all(
       Array.from({ length: 300 }, (_, each) => logIn(basic(`nobody-${each}@example.com`, 'x'))),
     );
-    const other = await server.call('count-devices', { token });
+    const countResponse = await server.call('count-devices', { token });
     const responses = await flood;
-    expect(other.status).toBe(200);
+    expect(countResponse.status).toBe(200);
     const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]?.headers.get('retry-after')).toBe('1');

@@ -19,12 +19,12 @@ export const login = defineEndpointWithOwnTransactions('login', async ({ body },
   const { tenants, settings, request } = context;
   const credentials = basic.exec(request.headers.authorization ?? '')?.[1];
   if (credentials === undefined) return loginRefusal;
-  const [email = '', ...rest] = Buffer.from(credentials, 'base64').toString().split(':');
+  const [email = '', ...passwordParts] = Buffer.from(credentials, 'base64').toString().split(':');
   const tenant = tenants.findByEmail(email);
   const user = tenant?.store.users.findByEmail(email);
   // The password is hashed for unknown users too: a faster response would reveal whether an address
   // belongs to a user.
-  const fits = await verifyPassword(rest.join(':'), user?.passwordHash);
+  const fits = await verifyPassword(passwordParts.join(':'), user?.passwordHash);
   if (!tenant || !user || !fits) return loginRefusal;
   // The user or the tenant may have been removed while the password was checked.
   if (tenants.findByEmail(email) !== tenant) return loginRefusal;

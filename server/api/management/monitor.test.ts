@@ -200,7 +200,7 @@ describe('alert emails', () => {
 
   it('are sent for each alert, also OK, to each user of the tenant', async () => {
     await loggedInUser(server, 'second@example.com');
-    const other = await secondTenant(server);
+    const otherTenant = await secondTenant(server);
     await send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 2));
     const sent = await mails();
     expect(sent.map(({ to, subject }) => [to, subject])).toEqual([
@@ -209,7 +209,7 @@ describe('alert emails', () => {
       [server.adminEmail, 'OK: log/a'],
       ['second@example.com', 'OK: log/a'],
     ]);
-    expect(sent.map(({ to }) => to)).not.toContain(other.adminEmail);
+    expect(sent.map(({ to }) => to)).not.toContain(otherTenant.adminEmail);
     expect(sent[0]).toMatchObject({ text: 'a (log) has been told since 2026-11-21T11:01:00.000Z' });
   });
 
@@ -231,8 +231,8 @@ describe('alert emails', () => {
   });
 
   it('are switched for one tenant only', async () => {
-    const other = await secondTenant(server, 'Third');
-    await enable(false, other.token);
+    const otherTenant = await secondTenant(server, 'Third');
+    await enable(false, otherTenant.token);
     await send(alert('CRITICAL', 'log/a', 1));
     expect(await mails()).not.toEqual([]);
   });

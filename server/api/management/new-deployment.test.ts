@@ -90,12 +90,12 @@ describe('a deployment to a group', () => {
   });
 
   it('does not reach a device that joins the group later', async () => {
-    const [first, later] = await someDevices(2);
-    if (!first || !later) throw new Error('there are fewer devices');
+    const [first, laterDevice] = await someDevices(2);
+    if (!first || !laterDevice) throw new Error('there are fewer devices');
     await putInto('west', [first]);
     await deployTo('west');
-    await putInto('west', [later]);
-    expect((await next(later)).status).toBe(204);
+    await putInto('west', [laterDevice]);
+    expect((await next(laterDevice)).status).toBe(204);
   });
 
   it.each(['nobody-is-here', 'ü/%'])('returns 400 if the group %s has no device', async (group) => {
@@ -143,9 +143,9 @@ describe('a deployment to a single device', () => {
     expect(await readDeployment(await deploy(server, devices))).toMatchObject({
       groups: ['alone'],
     });
-    const others = await someDevices(2);
-    await putInto('alone', others);
-    expect(await readDeployment(await deploy(server, others))).not.toHaveProperty('groups');
+    const otherDevices = await someDevices(2);
+    await putInto('alone', otherDevices);
+    expect(await readDeployment(await deploy(server, otherDevices))).not.toHaveProperty('groups');
   });
 });
 

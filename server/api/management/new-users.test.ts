@@ -58,7 +58,7 @@ describe.each(versions)('the creation of a user by %s', (version) => {
   });
 
   it('returns 422 for a taken email address, in any letter case and tenant', async () => {
-    const before = await count();
+    const countBefore = await count();
     for (const email of [address, address.toUpperCase(), second.adminEmail]) {
       const response = await create(version, bodyFor(version, email));
       expect([response.status, response.json().error]).toEqual([
@@ -66,7 +66,7 @@ describe.each(versions)('the creation of a user by %s', (version) => {
         expect.stringContaining('email'),
       ]);
     }
-    expect(await count()).toBe(before);
+    expect(await count()).toBe(countBefore);
   });
 
   it.each<[string, unknown, string]>([

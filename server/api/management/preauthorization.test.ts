@@ -146,11 +146,11 @@ describe('a malformed preauthorization', () => {
     ['a force that is no boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
     ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
   ])('returns 400 for %s, and nothing is recorded', async (_, fields, problem) => {
-    const before = (await knownDevices(server)).length;
+    const countBefore = (await knownDevices(server)).length;
     const response = await preauthorize(newDevice('malformed'), fields);
     expect(response.status).toBe(400);
     expect(String(response.json().error).startsWith(`body: ${problem}`)).toBe(true);
-    expect(await knownDevices(server)).toHaveLength(before);
+    expect(await knownDevices(server)).toHaveLength(countBefore);
   });
 });
 

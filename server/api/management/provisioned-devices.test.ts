@@ -105,9 +105,9 @@ describe('under asynchronous-provisioning the settings of a device', () => {
       (await read(one.token)).json(),
       (await show('show-configuration', one.id)).status,
     ]).toEqual([{ a: '1' }, 200]);
-    const other = await acceptedDevice(server, 'other');
+    const otherDevice = await acceptedDevice(server, 'other');
     server.clock.advance(DELAY_MS);
-    expect((await read(other.token)).json()).toEqual({});
+    expect((await read(otherDevice.token)).json()).toEqual({});
   });
 
   it('are deployed only after the delay from the request', async () => {

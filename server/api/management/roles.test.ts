@@ -265,8 +265,10 @@ describe('a role in the format of version 1', () => {
     expect((await get('create-role', name)).json()).toMatchObject({
       permission_sets_with_scope: [readTest],
     });
-    const other = await made('create-role');
-    expect((await get('create-role-v1', other)).json()).toMatchObject({ permissions: [viewTest] });
+    const otherName = await made('create-role');
+    expect((await get('create-role-v1', otherName)).json()).toMatchObject({
+      permissions: [viewTest],
+    });
   });
 
   it('is shown in version 2 with paths that permission sets cannot express', async () => {

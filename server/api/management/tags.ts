@@ -33,10 +33,10 @@ function writeTags(context: UserContext, { deviceId, tags, isWhole }: TagChange)
       { path: 'header.If-Match', expected: 'the current ETag of the device' },
     );
   }
-  const after = attributesAfter(isWhole ? [] : store.tags.list(device.id), tags, nowMs);
-  const tooMany = tooManyTags(after);
+  const newTags = attributesAfter(isWhole ? [] : store.tags.list(device.id), tags, nowMs);
+  const tooMany = tooManyTags(newTags);
   if (tooMany) return refuse.malformed(`body: ${tooMany}`);
-  store.tags.replace(device.id, after);
+  store.tags.replace(device.id, newTags);
   store.tags.setVersion(device.id, random.uuid());
   audit(context, {
     actor: userActor(user),

@@ -28,7 +28,7 @@ interface AwaitedEntries {
 export interface AwaitResult {
   readonly matching: readonly JournalEntry[];
   /** The newest entries that did not match. */
-  readonly others: readonly JournalEntry[];
+  readonly otherEntries: readonly JournalEntry[];
 }
 
 /**
@@ -49,12 +49,11 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   let last = after ?? journal.size.added;
   for await (const entry of inTurns(journal.entries(last))) {
     last = entry.sequence;
-    if (take(entry)) return { matching, others: otherEntries };
+    if (take(entry)) return { matching, otherEntries };
   }
   // Reads the remaining entries synchronously up to the subscription, so that no entry is missed.
-  for (const entry of journal.entries(last))
-    if (take(entry)) return { matching, others: otherEntries };
-  if (disconnected?.aborted || timeoutSeconds === 0) return { matching, others: otherEntries };
+  for (const entry of journal.entries(last)) if (take(entry)) return { matching, otherEntries };
+  if (disconnected?.aborted || timeoutSeconds === 0) return { matching, otherEntries };
   const enough = new AbortController();
   const end = (): void => enough.abort();
   let failed: { readonly error: unknown } | undefined;
@@ -72,5 +71,5 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   disconnected?.removeEventListener('abort', end);
   unsubscribe();
   if (failed) throw failed.error;
-  return { matching, others: otherEntries };
+  return { matching, otherEntries };
 }

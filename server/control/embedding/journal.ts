@@ -95,10 +95,10 @@ async function firstMatch(
   const filter = filterOf('await', wanted);
   const { after, timeoutSeconds } = checkedInput('journal.await', patienceShape, patience);
   const awaited = { filter, after, count: 1, timeoutSeconds, clock: systemClock };
-  const { matching, others } = await awaitEntries(tenant, awaited);
+  const { matching, otherEntries } = await awaitEntries(tenant, awaited);
   const [firstEntry] = matching;
   if (firstEntry) return firstEntry;
-  const came = others.length === 0 ? 'nothing' : others.map(wordOf).join(', ');
+  const came = otherEntries.length === 0 ? 'nothing' : otherEntries.map(wordOf).join(', ');
   throw new AwaitTimeout(
     `no entry matched ${JSON.stringify(filter)} within ${timeoutSeconds} s; instead came ${came}`,
   );

@@ -49,8 +49,8 @@ describe('waiting for a journal entry', () => {
       'post-next-deployment-v2',
       'put-deployment-status',
     ]);
-    const rest = await awaited(server, `after=${page.next}&deployment=${deployment}`);
-    expect(rest.page.entries[0]?.sequence).toBeGreaterThan(page.next);
+    const laterAnswer = await awaited(server, `after=${page.next}&deployment=${deployment}`);
+    expect(laterAnswer.page.entries[0]?.sequence).toBeGreaterThan(page.next);
   });
 
   it('ignores older entries when given no sequence number', async () => {
@@ -115,11 +115,11 @@ async function asserted(body: unknown): Promise<{ status: number; verdict: Verdi
   return { status, verdict: JSON.parse(text) as Verdict };
 }
 
-const after = [{ report: 'rebooting' }, { report: 'success' }];
+const reportSteps = [{ report: 'rebooting' }, { report: 'success' }];
 
 describe('an assertion about the journal', () => {
   it('is confirmed when the steps occurred in order', async () => {
-    const { status, verdict } = await asserted({ device: 'aa:01', happened: after });
+    const { status, verdict } = await asserted({ device: 'aa:01', happened: reportSteps });
     expect(status).toBe(200);
     expect(verdict).toMatchObject({
       holds: true,
@@ -129,14 +129,14 @@ describe('an assertion about the journal', () => {
   });
 
   it.each([
-    ['by its ID', () => ({ device: device.id, happened: after, times: 2 })],
+    ['by its ID', () => ({ device: device.id, happened: reportSteps, times: 2 })],
     [
       'by operation and status',
       () => ({ happened: [{ operation: 'create-deployment', status: 201 }] }),
     ],
     ['of what never happened', () => ({ happened: [{ report: 'failure' }], times: 0 })],
     ['of a refused report', () => ({ happened: [{ report: 'installing', status: '4xx' }] })],
-    ['of a time', () => ({ happened: after, between: { since: '2026-11-21T12:00:00Z' } })],
+    ['of a time', () => ({ happened: reportSteps, between: { since: '2026-11-21T12:00:00Z' } })],
     [
       'of a part of the journal',
       () => ({ happened: [{ report: 'success' }], between: { after: 1 } }),
@@ -153,7 +153,11 @@ describe('an assertion about the journal', () => {
   });
 
   it('fails with 409 and lists the observed entries', async () => {
-    const { status, verdict } = await asserted({ device: 'aa:01', happened: after, times: 1 });
+    const { status, verdict } = await asserted({
+      device: 'aa:01',
+      happened: reportSteps,
+      times: 1,
+    });
     expect(status).toBe(409);
     expect(verdict.holds).toBe(false);
     expect(verdict.error).toBe(verdict.sentence);
@@ -163,16 +167,16 @@ describe('an assertion about the journal', () => {
   });
 
   it.each([
-    ['in another order', { device: 'aa:01', happened: [...after].reverse() }],
+    ['in another order', { device: 'aa:01', happened: [...reportSteps].reverse() }],
     ['never', { happened: [{ report: 'failure' }] }],
-    ['too rarely', { happened: after, times: 3 }],
-    ['although they must not', { happened: after, times: 0 }],
+    ['too rarely', { happened: reportSteps, times: 3 }],
+    ['although they must not', { happened: reportSteps, times: 0 }],
     ['refused', { happened: [{ report: 'installing' }] }],
     ['with another status', { happened: [{ report: 'success', status: 500 }] }],
-    ['earlier', { happened: after, between: { since: '2026-11-21T12:00:01Z' } }],
-    ['later', { happened: after, between: { until: '2026-11-21T11:00:00Z' } }],
-    ['after an entry', { happened: after, between: { after: 100_000 } }],
-    ['before an entry', { happened: after, between: { before: 2 } }],
+    ['earlier', { happened: reportSteps, between: { since: '2026-11-21T12:00:01Z' } }],
+    ['later', { happened: reportSteps, between: { until: '2026-11-21T11:00:00Z' } }],
+    ['after an entry', { happened: reportSteps, between: { after: 100_000 } }],
+    ['before an entry', { happened: reportSteps, between: { before: 2 } }],
   ])('fails with 409 when the step occurred %s', async (_, body) => {
     const { status, verdict } = await asserted(body);
     expect(status).toBe(409);
@@ -182,11 +186,14 @@ describe('an assertion about the journal', () => {
 
   it('fails with 409 when another device did the step', async () => {
     await acceptedDevice(server, 'aa:77');
-    expect((await asserted({ device: 'aa:77', happened: after })).status).toBe(409);
+    expect((await asserted({ device: 'aa:77', happened: reportSteps })).status).toBe(409);
   });
 
   it('refuses an unknown device with the nearest names', async () => {
-    const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
+    const { text } = await control(server, 'POST', '/assert', {
+      device: 'aa:7',
+      happened: reportSteps,
+    });
     expect(text).toMatch(/body: device: no device has this ID or identity value; nearest: aa:\d/);
   });
 
@@ -207,10 +214,10 @@ describe('an assertion about the journal', () => {
     [{ happened: [{ status: 'ok' }] }, 'happened.0.status: must be a status such as 404'],
     [{ happened: [{ unknown: 1 }] }, 'happened.0.unknown'],
     [{ happened: Array(51).fill({ report: 'success' }) }, 'at most 50 steps'],
-    [{ happened: after, times: -1 }, 'times: must be at least 0'],
-    [{ happened: after, times: 1.5 }, 'times: must be a whole number'],
-    [{ happened: after, between: { since: 'now' } }, 'between.since: must be a date-time'],
-    [{ happened: after, device: '' }, 'device: must not be empty'],
+    [{ happened: reportSteps, times: -1 }, 'times: must be at least 0'],
+    [{ happened: reportSteps, times: 1.5 }, 'times: must be a whole number'],
+    [{ happened: reportSteps, between: { since: 'now' } }, 'between.since: must be a date-time'],
+    [{ happened: reportSteps, device: '' }, 'device: must not be empty'],
     [[], 'body'],
   ])('is refused when malformed: %j', async (body, reason) => {
     const { status, verdict } = await asserted(body);

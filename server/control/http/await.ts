@@ -51,9 +51,9 @@ export function awaitHandlers(clock: Clock) {
       const matches = matcher({ sinceMs: between.since, untilMs: between.until }, tenant);
       const judge = new AssertionJudge(assertion, tenant);
       const { added } = journal.size;
-      const before = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
+      const endSequence = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
       for await (const entry of inTurns(journal.entries(between.after))) {
-        if (entry.sequence >= before) break;
+        if (entry.sequence >= endSequence) break;
         if (matches(entry)) judge.see(entry);
       }
       const verdict = judge.verdict();
@@ -69,7 +69,7 @@ export function awaitHandlers(clock: Clock) {
 
 function awaitedView(
   { tenant, query, response }: ControlRequest<'GET /await'>,
-  { matching, others }: AwaitResult,
+  { matching, otherEntries }: AwaitResult,
 ) {
   const { count, timeoutSeconds, whole: withBodies } = query;
   const entries = mapLazily(matching, (entry) => entryView(entry, tenant, withBodies));
@@ -81,7 +81,7 @@ function awaitedView(
   const matchCount =
     count === 1 ? 'no entry matched' : `${matching.length} of ${count} entries matched`;
   const error = `${matchCount} within ${timeoutSeconds} s; "otherEntries" lists the entries that came instead`;
-  const otherEntries = mapLazily(others, (entry) => entryView(entry, tenant));
+  const otherViews = mapLazily(otherEntries, (entry) => entryView(entry, tenant));
   response.status(408);
-  return listing({ error, ...journalBounds(tenant), next }, { entries, otherEntries });
+  return listing({ error, ...journalBounds(tenant), next }, { entries, otherEntries: otherViews });
 }

@@ -103,9 +103,9 @@ describe('the clock of a tenant', () => {
   });
 
   it('is independent of other tenants', async () => {
-    const other = await secondTenant(server);
-    await adjust({ advanceSeconds: WEEK_SECONDS }, other.name);
-    expect((await server.call('count-devices', { token: other.token })).status).toBe(401);
+    const otherTenant = await secondTenant(server);
+    await adjust({ advanceSeconds: WEEK_SECONDS }, otherTenant.name);
+    expect((await server.call('count-devices', { token: otherTenant.token })).status).toBe(401);
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
     const first = await control(server, 'GET', '/clock');
     expect(JSON.parse(first.text).mode).toBe('base');
@@ -179,9 +179,9 @@ describe("the header that states the tenant's time", () => {
   });
 
   it('states the time of the tenant in an expired token', async () => {
-    const other = await secondTenant(server);
-    await adjust({ advanceSeconds: WEEK_SECONDS }, other.name);
-    const { status, headers } = await server.call('count-devices', { token: other.token });
+    const otherTenant = await secondTenant(server);
+    await adjust({ advanceSeconds: WEEK_SECONDS }, otherTenant.name);
+    const { status, headers } = await server.call('count-devices', { token: otherTenant.token });
     const time = new Date(startOfTest + WEEK_SECONDS * 1000).toISOString();
     expect([status, headers.get(name)]).toEqual([401, time]);
   });
@@ -189,10 +189,10 @@ describe("the header that states the tenant's time", () => {
   it('states the time of the tenant named by a refused link', async () => {
     const device = await acceptedDevice(server, 'late');
     const { uri } = await linkTo(server, device.token, await publish(server));
-    const other = await secondTenant(server);
-    await adjust({ advanceSeconds: DAY_SECONDS }, other.name);
+    const otherTenant = await secondTenant(server);
+    await adjust({ advanceSeconds: DAY_SECONDS }, otherTenant.name);
     const url = new URL(uri);
-    url.searchParams.set('tenant_id', other.id);
+    url.searchParams.set('tenant_id', otherTenant.id);
     const { status, headers } = await fetchFile(url.href);
     const time = new Date(startOfTest + DAY_SECONDS * 1000).toISOString();
     expect([status, headers[name]]).toEqual([403, time]);

@@ -86,7 +86,7 @@ function start(port = 0): Promise<RunningControl> {
   const internalApi = { pass: refused, upgrade: refused, opensSocket: () => false };
   const management = { internalApi, tokenIssuer: services.tokenIssuer, random, clock };
   const { incompleteTransfers, turns } = services;
-  const rest = {
+  const otherServices = {
     outbox: new Outbox(random),
     log,
     watchdog,
@@ -99,7 +99,7 @@ function start(port = 0): Promise<RunningControl> {
   };
   const runs = new Runs(undefined, clock);
   const own = { host: '127.0.0.1', port, controlToken, management, runs, clients: undefined };
-  return startControl({ ...own, source, tenants, states, ...rest });
+  return startControl({ ...own, source, tenants, states, ...otherServices });
 }
 
 beforeEach(async () => {

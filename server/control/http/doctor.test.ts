@@ -87,18 +87,18 @@ describe('the signature doctor over submitted bytes', () => {
   });
 
   it('accepts a separate key and bodies of any size', async () => {
-    const other = newDevice('other');
+    const otherDevice = newDevice('other');
     const long = compact + ' '.repeat(200_000);
-    const signature = signatureOf(long, other.privateKey);
+    const signature = signatureOf(long, otherDevice.privateKey);
     const body = base64(long);
-    expect((await examined({ body, signature, key: other.publicKeyPem })).fits).toBe(true);
+    expect((await examined({ body, signature, key: otherDevice.publicKeyPem })).fits).toBe(true);
     expect((await examined({ body, signature })).fits).toBe(false);
   });
 
   it('reports that the key of another device signed', async () => {
-    const other = newDevice('has-signed');
-    await authenticate(server, other);
-    const signature = signatureOf(compact, other.privateKey);
+    const otherDevice = newDevice('has-signed');
+    await authenticate(server, otherDevice);
+    const signature = signatureOf(compact, otherDevice.privateKey);
     const { cause, detail } = await examined({ body: base64(compact), signature });
     expect([cause, detail]).toEqual(['key-of-another-device', expect.stringMatching(/^device /)]);
   });

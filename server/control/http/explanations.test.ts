@@ -124,8 +124,8 @@ describe('GET /explanations/{requestId}', () => {
   });
 
   it('searches every tenant, or the named tenant only', async () => {
-    const other = await secondTenant(server, 'Other');
-    const call = { token: other.token, parameters: { id: 'nobody' }, ...named('in-other') };
+    const otherTenant = await secondTenant(server, 'Other');
+    const call = { token: otherTenant.token, parameters: { id: 'nobody' }, ...named('in-other') };
     await server.call('get-user', call);
     const path = '/explanations/in-other';
     const { text } = await control(server, 'GET', path);

@@ -139,29 +139,39 @@ describe('the check of fault rules', () => {
 
 describe('fault plans of several tenants', () => {
   it('are independent of each other', async () => {
-    const other = await secondTenant(server);
+    const otherTenant = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
-    await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);
+    await post(
+      JSON.stringify({ rules: [always] }),
+      'application/json',
+      `?tenant=${otherTenant.name}`,
+    );
     expect(await ask()).toBe(200);
     expect((await server.call('list-devices', { token: server.adminToken })).status).toBe(200);
-    expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
+    expect((await server.call('list-devices', { token: otherTenant.token })).status).toBe(502);
     expect((await get('/faults')).body.rules).toEqual([]);
-    expect((await get(`/faults?tenant=${other.id}`)).body.rules).toMatchObject([
+    expect((await get(`/faults?tenant=${otherTenant.id}`)).body.rules).toMatchObject([
       { fired: 1, left: null },
     ]);
     await control(server, 'DELETE', '/faults');
-    expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
+    expect((await server.call('list-devices', { token: otherTenant.token })).status).toBe(502);
   });
 
   it('match by tenant_token or email before a request has a token', async () => {
-    const other = await secondTenant(server);
+    const otherTenant = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
-    await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);
+    await post(
+      JSON.stringify({ rules: [always] }),
+      'application/json',
+      `?tenant=${otherTenant.name}`,
+    );
     const { idData: id_data, publicKeyPem: pubkey } = newDevice('x');
-    const ofOther = JSON.stringify({ id_data, pubkey, tenant_token: other.tenantToken });
+    const ofOther = JSON.stringify({ id_data, pubkey, tenant_token: otherTenant.tenantToken });
     expect((await authenticate(server, newDevice('x'), { body: ofOther })).status).toBe(502);
     expect((await authenticate(server, newDevice('x'))).status).toBe(401);
-    expect((await logIn(server, other.adminEmail, other.adminPassword)).status).toBe(502);
+    expect((await logIn(server, otherTenant.adminEmail, otherTenant.adminPassword)).status).toBe(
+      502,
+    );
     expect((await logIn(server, server.adminEmail, server.adminPassword)).status).toBe(200);
   });
 

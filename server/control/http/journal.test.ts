@@ -132,12 +132,12 @@ describe('the journal of a tenant', () => {
   it('can be read page by page from a sequence without a gap', async () => {
     const { size } = await journalPage(server);
     const seen: number[] = [];
-    let after = 0;
+    let lastSequence = 0;
     for (let more = true; more; ) {
-      const found = await journalPage(server, `after=${after}&limit=3`);
+      const found = await journalPage(server, `after=${lastSequence}&limit=3`);
       seen.push(...found.entries.map(({ sequence }) => sequence));
       expect(found.entries.length).toBeLessThanOrEqual(3);
-      ({ next: after, more } = found);
+      ({ next: lastSequence, more } = found);
     }
     expect(seen).toEqual(Array.from({ length: size.added }, (_, index) => index + 1));
   });
@@ -214,8 +214,11 @@ describe('the journal of a tenant', () => {
     expect(page.entries[0]?.path).toContain('signature=[masked]');
     const gone = await fetch(uri, { headers: { Range: 'bytes=99999999-' } });
     await gone.text();
-    const after = page.entries[0]?.sequence;
-    const refused = await awaited(server, `operation=download-artifact&after=${after}&whole=true`);
+    const lastSequence = page.entries[0]?.sequence;
+    const refused = await awaited(
+      server,
+      `operation=download-artifact&after=${lastSequence}&whole=true`,
+    );
     expect(refused.page.entries[0]).toMatchObject({ status: 416, refusal: { status: 416 } });
     const own = await journalPage(server, `device=${pendingDevice.id}&operation=download-artifact`);
     expect(own.entries.map(({ status }) => status)).toEqual([206, 416]);
@@ -223,8 +226,8 @@ describe('the journal of a tenant', () => {
     const link = new URL(uri);
     for (const text of ['nobody', '', 'x'.repeat(5000)]) {
       link.searchParams.set('device_id', text);
-      const other = await fetch(link);
-      await other.arrayBuffer();
+      const otherResponse = await fetch(link);
+      await otherResponse.arrayBuffer();
       const from = refused.page.entries[0]?.sequence;
       const ended = await awaited(server, `operation=download-artifact&after=${from}&whole=true`);
       expect(ended.page.entries[0]).toMatchObject({ status: 200 });
@@ -260,15 +263,15 @@ describe('the journal of a tenant', () => {
   });
 
   it('contains only exchanges of that tenant', async () => {
-    const other = await secondTenant(server, 'Journaled');
-    await server.call('list-devices', { token: other.token });
-    const { entries } = await journalPage(server, `tenant=${other.id}`);
+    const otherTenant = await secondTenant(server, 'Journaled');
+    await server.call('list-devices', { token: otherTenant.token });
+    const { entries } = await journalPage(server, `tenant=${otherTenant.id}`);
     expect(entries.map(({ operation }) => operation)).toEqual(['list-devices']);
     const mine = await journalPage(server, `after=${0}&limit=500`);
     const requestIds = mine.entries.map(({ requestId }) => requestId);
     for (const { requestId } of entries) expect(requestIds).not.toContain(requestId);
-    await control(server, 'DELETE', `/journal?tenant=${other.id}`);
-    expect((await journalPage(server, `tenant=${other.id}`)).entries).toEqual([]);
+    await control(server, 'DELETE', `/journal?tenant=${otherTenant.id}`);
+    expect((await journalPage(server, `tenant=${otherTenant.id}`)).entries).toEqual([]);
     expect((await journalPage(server)).entries.length).toBeGreaterThan(0);
   });
 });

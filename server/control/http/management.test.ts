@@ -196,9 +196,9 @@ describe('a WebSocket behind the control listener', () => {
   it('is refused without a ticket and with an expired ticket', async () => {
     expect(await refusalOf(path('a'))).toBe(401);
     expect(await refusalOf(`${path('a')}?ticket=wrong`)).toBe(401);
-    const old = await ticket();
+    const oldTicket = await ticket();
     server.clock.advance(31_000);
-    expect(await refusalOf(`${path('a')}?ticket=${old}`)).toBe(401);
+    expect(await refusalOf(`${path('a')}?ticket=${oldTicket}`)).toBe(401);
   });
 
   it('is refused for a foreign Origin or Host, and for an unknown device', async () => {

@@ -120,10 +120,10 @@ describe('a control call with a wrong name', () => {
   ])('keeps the tenant when its body is not JSON: %s %s as %s', async (...sent) => {
     await control(server, 'PUT', '/snapshots/kept');
     await control(server, 'POST', '/clock', { advanceSeconds: 60 });
-    const before = (await control(server, 'GET', '/clock')).text;
+    const clockBefore = (await control(server, 'GET', '/clock')).text;
     const { status, error } = await send(...sent);
     expect([status, error]).toEqual([415, expect.stringContaining('"application/json"')]);
-    const { offsetSeconds } = JSON.parse(before) as { offsetSeconds: number };
+    const { offsetSeconds } = JSON.parse(clockBefore) as { offsetSeconds: number };
     expect(JSON.parse((await control(server, 'GET', '/clock')).text)).toMatchObject({
       offsetSeconds,
     });

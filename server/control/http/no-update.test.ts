@@ -60,23 +60,23 @@ async function finished(device: AcceptedDevice, status = 'success') {
 }
 
 async function abortedAlone(device: AcceptedDevice) {
-  const other = await pollingDevice();
-  await deploy(server, [device, other]);
+  const otherDevice = await pollingDevice();
+  await deploy(server, [device, otherDevice]);
   const parameters = { id: device.id };
   await server.call('abort-device-deployments', { token: server.adminToken, parameters });
 }
 
 async function finishedBefore(device: AcceptedDevice) {
-  const other = await pollingDevice();
-  const id = await deploy(server, [other, device], { max_devices: 1 });
-  await nextRequests['GET v1'](server, other.token, board);
-  await report(server, other, { id, status: 'success' });
+  const otherDevice = await pollingDevice();
+  const id = await deploy(server, [otherDevice, device], { max_devices: 1 });
+  await nextRequests['GET v1'](server, otherDevice.token, board);
+  await report(server, otherDevice, { id, status: 'success' });
 }
 
 async function full(device: AcceptedDevice) {
-  const others = [await pollingDevice(), await pollingDevice()];
-  await deploy(server, [...others, device], { max_devices: 2 });
-  for (const { token } of others) await nextRequests['GET v1'](server, token, board);
+  const otherDevices = [await pollingDevice(), await pollingDevice()];
+  await deploy(server, [...otherDevices, device], { max_devices: 2 });
+  for (const { token } of otherDevices) await nextRequests['GET v1'](server, token, board);
 }
 
 const phases = [
@@ -238,13 +238,13 @@ describe('a poll without an update', () => {
       const device = await pollingDevice();
       await arrange(device);
       const id = await polled(device, 'POST v2', provides);
-      const before = await explained(`/${id}`);
+      const explanationBefore = await explained(`/${id}`);
       await finished(device);
       await server.call('decommission-device', {
         token: server.adminToken,
         parameters: { id: device.id },
       });
-      expect(explanationOf(await explained(`/${id}`))).toEqual(explanationOf(before));
+      expect(explanationOf(await explained(`/${id}`))).toEqual(explanationOf(explanationBefore));
     }
   });
 
@@ -284,9 +284,9 @@ describe('the update status of a device', () => {
       const device = await pollingDevice();
       await nextRequests['POST v1'](server, device.token, provides);
       await arrange(device);
-      const before = await explained(`?device=${device.id}`);
+      const explanationBefore = await explained(`?device=${device.id}`);
       const id = await polled(device, 'POST v1', provides);
-      expect(explanationOf(before)).toEqual(explanationOf(await explained(`/${id}`)));
+      expect(explanationOf(explanationBefore)).toEqual(explanationOf(await explained(`/${id}`)));
     },
   );
 
@@ -297,10 +297,10 @@ describe('the update status of a device', () => {
       const provides = { ...board, checksum: 'aaa' };
       if (operation === 'GET v1') await abort(server, id);
       await nextRequests[operation](server, device.token, provides);
-      const before = await explained(`?device=${device.id}`);
-      expect(before.polled).toMatch(/^at .* with .*artifact_name=release-0/);
+      const explanationBefore = await explained(`?device=${device.id}`);
+      expect(explanationBefore.polled).toMatch(/^at .* with .*artifact_name=release-0/);
       expect((await control(server, 'DELETE', '/journal')).status).toBe(200);
-      expect(await explained(`?device=${device.id}`)).toEqual(before);
+      expect(await explained(`?device=${device.id}`)).toEqual(explanationBefore);
     }
   });
 
@@ -370,11 +370,11 @@ describe('the update status of a device', () => {
       'update',
       expect.stringMatching(/again, because the device has not finished it: pending$/),
     ]);
-    const other = await nextRequests['GET v1'](server, device.token, {
+    const otherPoll = await nextRequests['GET v1'](server, device.token, {
       ...board,
       artifact_name: 'x',
     });
-    expect(other.status).toBe(409);
+    expect(otherPoll.status).toBe(409);
     expect((await explained(`?device=${device.id}`)).reason).toMatch(
       /^the last poll was answered with 409: conflicting request data/,
     );
@@ -429,23 +429,23 @@ describe('the no-update response of a restarted server or another dialect', () =
 
   /** Returns the responses that journal, poll and device show for a successfully updated device. */
   async function explanationsOf(
-    other: TestServer,
+    otherServer: TestServer,
     device: AcceptedDevice,
   ): Promise<readonly Explanation[]> {
-    const response = await nextRequests['GET v1'](other, device.token, updated);
-    const read = async (path: string) => JSON.parse((await control(other, 'GET', path)).text);
+    const response = await nextRequests['GET v1'](otherServer, device.token, updated);
+    const read = async (path: string) => JSON.parse((await control(otherServer, 'GET', path)).text);
     const { entries } = (await read('/journal')) as { entries: Entry[] };
     const byId = await read(`/explanations/${response.headers.get('X-SVC-RequestID')}`);
     const ofDevice = await read(`/explanations?device=${device.id}`);
     return [entries.at(-1)?.noUpdate ?? {}, byId, ofDevice].map(explanationOf);
   }
 
-  async function updatedDevice(other: TestServer): Promise<AcceptedDevice> {
-    await publish(other, { name: 'release-1' });
-    const device = await acceptedDevice(other, 'survives');
-    const id = await deploy(other, [device]);
-    await nextRequests['GET v1'](other, device.token, board);
-    await report(other, device, { id, status: 'success' });
+  async function updatedDevice(otherServer: TestServer): Promise<AcceptedDevice> {
+    await publish(otherServer, { name: 'release-1' });
+    const device = await acceptedDevice(otherServer, 'survives');
+    const id = await deploy(otherServer, [device]);
+    await nextRequests['GET v1'](otherServer, device.token, board);
+    await report(otherServer, device, { id, status: 'success' });
     return device;
   }
 
@@ -460,16 +460,16 @@ describe('the no-update response of a restarted server or another dialect', () =
     try {
       const first = await startTestServer({ dataFolder });
       const device = await updatedDevice(first);
-      const before = await explanationsOf(first, device);
+      const explanationsBefore = await explanationsOf(first, device);
       await first.close();
       const again = await startTestServer({ dataFolder });
       const { text } = await control(again, 'GET', `/explanations?device=${device.id}`);
       const { polled: lastPoll, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
       expect([lastPoll, explanationOf(unpolled)]).toEqual([
         'not since the server started',
-        before[0],
+        explanationsBefore[0],
       ]);
-      expect(await explanationsOf(again, device)).toEqual(before);
+      expect(await explanationsOf(again, device)).toEqual(explanationsBefore);
       await again.close();
     } finally {
       rmSync(dataFolder, { recursive: true });
@@ -477,9 +477,9 @@ describe('the no-update response of a restarted server or another dialect', () =
   });
 
   it.each(dialectNames)('is the same everywhere in the dialect %s', async (name) => {
-    const other = await startTestServer({ dialects: new Set([name]) });
-    const device = await updatedDevice(other);
-    expect(await explanationsOf(other, device)).toEqual([upToDate, upToDate, upToDate]);
-    await other.close();
+    const otherServer = await startTestServer({ dialects: new Set([name]) });
+    const device = await updatedDevice(otherServer);
+    expect(await explanationsOf(otherServer, device)).toEqual([upToDate, upToDate, upToDate]);
+    await otherServer.close();
   });
 });

@@ -38,13 +38,13 @@ async function facts() {
 
 describe('the query of a control call', () => {
   it.each([...ofTenant, ...ofServer])('is refused with an unknown name: %s', async (call) => {
-    const before = await facts();
+    const factsBefore = await facts();
     for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
       const sentence = await refusal(call, `${encodeURIComponent(name)}=Second`);
       expect(sentence).toMatch(/^query: .*(is unknown; the .*tenant|has no parameters$)/);
       expect(sentence).toContain(name);
     }
-    expect(await facts()).toEqual(before);
+    expect(await facts()).toEqual(factsBefore);
   });
 
   it.each(ofTenant)('is refused when it names two tenants: %s', async (call) => {

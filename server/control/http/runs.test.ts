@@ -44,11 +44,11 @@ async function linesOf(id: number): Promise<string[]> {
     headers: { Authorization: `Bearer ${server.controlToken}` },
   });
   const lines: string[] = [];
-  let rest = '';
+  let incompleteText = '';
   for await (const chunk of response.body ?? []) {
-    rest += Buffer.from(chunk).toString();
-    const messages = rest.split('\n\n');
-    rest = messages.pop() ?? '';
+    incompleteText += Buffer.from(chunk).toString();
+    const messages = incompleteText.split('\n\n');
+    incompleteText = messages.pop() ?? '';
     for (const message of messages) {
       const data = /^data: (.*)$/m.exec(message)?.[1];
       if (data !== undefined) lines.push(JSON.parse(data));

@@ -222,9 +222,9 @@ describe('a world that is loaded from a file', () => {
   });
 
   it('replaces only the state of the named tenant', async () => {
-    const other = await secondTenant(server);
-    await load(example, `?tenant=${other.id}`);
-    expect([await countDevices(), await countDevices(other.token)]).toEqual([0, 4]);
+    const otherTenant = await secondTenant(server);
+    await load(example, `?tenant=${otherTenant.id}`);
+    expect([await countDevices(), await countDevices(otherTenant.token)]).toEqual([0, 4]);
     expect((await load(example, '?tenant=none')).status).toBe(404);
   });
 
@@ -265,16 +265,16 @@ describe('the reset of a tenant', () => {
 
   it('does not affect other devices if it concerns one device', async () => {
     const { body } = await load(example);
-    const other = await acceptedDevice(server, 'later');
+    const otherDevice = await acceptedDevice(server, 'later');
     const [worker] = body.devices;
     const json = { timezone: 'CET' };
     await server.call('put-configuration', { token: worker.token, json });
     const response = await control(server, 'POST', '/reset', { device: worker.id });
     expect([response.status, JSON.parse(response.text)]).toEqual([200, { device: 'restored' }]);
-    expect((await server.call('get-configuration', { token: other.token })).status).toBe(200);
-    const gone = await control(server, 'POST', '/reset', { device: other.idData });
+    expect((await server.call('get-configuration', { token: otherDevice.token })).status).toBe(200);
+    const gone = await control(server, 'POST', '/reset', { device: otherDevice.idData });
     expect(JSON.parse(gone.text)).toEqual({ device: 'removed' });
-    for (const device of [other.idData, 'no-device']) {
+    for (const device of [otherDevice.idData, 'no-device']) {
       const unknown = await control(server, 'POST', '/reset', { device });
       expect([unknown.status, unknown.text]).toEqual([
         404,
@@ -316,9 +316,9 @@ describe('snapshots of a tenant', () => {
   });
 
   it('belong to one tenant', async () => {
-    const other = await secondTenant(server);
+    const otherTenant = await secondTenant(server);
     await put('mine');
-    const query = `?tenant=${other.id}`;
+    const query = `?tenant=${otherTenant.id}`;
     expect((await control(server, 'POST', `/snapshots/mine/restore${query}`)).status).toBe(404);
   });
 

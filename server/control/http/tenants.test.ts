@@ -38,7 +38,7 @@ async function tenants() {
 
 describe('tenants on the control listener', () => {
   it('are listed in order of creation, the default first', async () => {
-    const [first, other] = await tenants();
+    const [first, otherTenant] = await tenants();
     expect(first).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'Default',
@@ -46,8 +46,8 @@ describe('tenants on the control listener', () => {
       tenantToken: expect.stringMatching(/^[\w-]{43}$/),
       createdAt: '2026-11-21T12:00:00.000Z',
     });
-    expect(other).toMatchObject({ id: second.id, name: 'Second', status: 'active' });
-    expect(other).not.toHaveProperty('adminPassword');
+    expect(otherTenant).toMatchObject({ id: second.id, name: 'Second', status: 'active' });
+    expect(otherTenant).not.toHaveProperty('adminPassword');
   });
 
   it('are created with an admin and, if none is given, a generated password', async () => {
@@ -100,7 +100,7 @@ describe('tenants on the control listener', () => {
   });
 
   it('are refused with 409 when any tenant already has the email', async () => {
-    const before = (await tenants()).length;
+    const countBefore = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
       const given = { ...validTenant, name: 'Other', adminEmail };
       const response = await control(server, 'POST', '/tenants', given);
@@ -109,7 +109,7 @@ describe('tenants on the control listener', () => {
         expect.stringContaining('adminEmail'),
       ]);
     }
-    expect(await tenants()).toHaveLength(before);
+    expect(await tenants()).toHaveLength(countBefore);
   });
 
   it('are created once by two simultaneous requests', async () => {
@@ -261,10 +261,10 @@ describe('a tenant that is removed', () => {
 
   it('can be every tenant except the first', async () => {
     const made = await Promise.all(['Alpha', 'Beta'].map((name) => secondTenant(server, name)));
-    const before = await tenants();
+    const tenantsBefore = await tenants();
     const dropped = await control(server, 'DELETE', '/tenants');
-    expect(JSON.parse(dropped.text)).toEqual(before.slice(1));
-    expect(await tenants()).toEqual(before.slice(0, 1));
+    expect(JSON.parse(dropped.text)).toEqual(tenantsBefore.slice(1));
+    expect(await tenants()).toEqual(tenantsBefore.slice(0, 1));
     for (const { token } of made) {
       expect((await server.call('count-devices', { token })).status).toBe(401);
     }

@@ -26,8 +26,8 @@ export function convertedLineEnds(body: Buffer): Buffer[] {
   const text = body.toString('latin1');
   const feeds = text.replaceAll('\r\n', '\n');
   return [feeds, feeds.replaceAll('\n', '\r\n')]
-    .filter((other) => other !== text)
-    .map((other) => Buffer.from(other, 'latin1'));
+    .filter((variant) => variant !== text)
+    .map((variant) => Buffer.from(variant, 'latin1'));
 }
 
 /** Returns the body in every format that the functions above produce. */

@@ -163,9 +163,9 @@ describe('the diagnosis of a signature', () => {
   });
 
   it('names the device that owns the signing key', () => {
-    const other = generateKeyPairSync('ed25519').privateKey;
-    const otherKeys = [{ device: 'device 7', key: publicKeyOf(other) }];
-    const signatureText = rightly('ed25519', body, other).toString('base64');
+    const otherKey = generateKeyPairSync('ed25519').privateKey;
+    const otherKeys = [{ device: 'device 7', key: publicKeyOf(otherKey) }];
+    const signatureText = rightly('ed25519', body, otherKey).toString('base64');
     const key = publicKeyOf(privateKeys.rsa);
     const diagnosis = diagnoseSignature({ body, key, signatureText, otherKeys });
     expect(diagnosis).toMatchObject({ cause: 'key-of-another-device', detail: 'device 7' });
@@ -209,8 +209,8 @@ describe('the diagnosis of a signature', () => {
         const key = keyOf(createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString());
         const diagnosis = diagnoseSignature({ body: message, key, signatureText });
         expect(diagnosis?.cause).toBe('ed25519ph');
-        const other = Buffer.concat([message, Buffer.from('!')]);
-        expect(diagnoseSignature({ body: other, key, signatureText })).toBeUndefined();
+        const otherMessage = Buffer.concat([message, Buffer.from('!')]);
+        expect(diagnoseSignature({ body: otherMessage, key, signatureText })).toBeUndefined();
       }),
       { numRuns: 20 },
     );
@@ -265,11 +265,11 @@ describe('the work for the diagnosis of a signature', () => {
     'is bounded for %s, %s',
     (_, kind, text) => {
       const key = publicKeyOf(privateKeys[kind]);
-      const other = generateKeyPairSync('ed25519').privateKey;
+      const otherKey = generateKeyPairSync('ed25519').privateKey;
       const signatureText = rightly(kind, Buffer.from('other')).toString('base64');
       const otherKeys = Array.from({ length: 1000 }, () => ({
         device: 'd',
-        key: publicKeyOf(other),
+        key: publicKeyOf(otherKey),
       }));
       const startMs = systemClock.monotonicMs();
       const refused = { body: Buffer.from(text), key, signatureText, otherKeys };
@@ -294,14 +294,14 @@ describe('the work for the diagnosis of a signature', () => {
   });
 
   it('is bounded by a maximum number of keys of other devices', () => {
-    const other = generateKeyPairSync('ed25519').privateKey;
-    const signatureText = rightly('ed25519', body, other).toString('base64');
+    const otherKey = generateKeyPairSync('ed25519').privateKey;
+    const signatureText = rightly('ed25519', body, otherKey).toString('base64');
     const key = publicKeyOf(privateKeys.ed25519);
     const asked: number[] = [];
     function* keysWithOtherAt(position: number): Generator<NamedDeviceKey> {
       for (let index = 0; index < 10_000; index += 1) {
         asked.push(index);
-        yield { device: `${index}`, key: index === position ? publicKeyOf(other) : key };
+        yield { device: `${index}`, key: index === position ? publicKeyOf(otherKey) : key };
       }
     }
     const at = (position: number) =>

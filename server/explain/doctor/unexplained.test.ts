@@ -11,7 +11,7 @@ import { readPublicKey } from '../../crypto/public-key.ts';
 import { describeUnexplained } from './unexplained.ts';
 
 const body = Buffer.from('{"id_data":"{}","pubkey":"k"}');
-const other = Buffer.from('{"id_data":"{}","pubkey":"another"}');
+const otherBody = Buffer.from('{"id_data":"{}","pubkey":"another"}');
 const keys = {
   rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   ecdsa: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
@@ -37,10 +37,10 @@ const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).dig
 
 describe('the remark on an unexplained signature', () => {
   it('states for RSA that the key is right and the digests differ', () => {
-    expect(remarkOf('rsa', signed('rsa', other).toString('base64'))).toMatchObject({
+    expect(remarkOf('rsa', signed('rsa', otherBody).toString('base64'))).toMatchObject({
       cause: 'other-bytes-signed',
       sentence: expect.stringMatching(/^The key is right, but the signed bytes are not/),
-      detail: `bytes with SHA-256 ${sha256(other).toString('hex')} were signed; the ${body.length} bytes of the body have ${sha256(body).toString('hex')}`,
+      detail: `bytes with SHA-256 ${sha256(otherBody).toString('hex')} were signed; the ${body.length} bytes of the body have ${sha256(body).toString('hex')}`,
     });
   });
 
@@ -56,7 +56,7 @@ describe('the remark on an unexplained signature', () => {
   it.each(['ecdsa', 'ed25519'] as const)(
     'names the key or the signed bytes as the cause for %s, and a test',
     (kind) => {
-      const remark = remarkOf(kind, signed(kind, other).toString('base64'));
+      const remark = remarkOf(kind, signed(kind, otherBody).toString('base64'));
       expect(remark).toMatchObject({
         cause: 'unexplained',
         sentence: expect.stringMatching(/with another key, or over other bytes/),
@@ -81,7 +81,7 @@ describe('the remark on an unexplained signature', () => {
   it.each(kinds)('reports a digest, or the length of one: %s', (kind) => {
     const own = sha256(body).toString('base64');
     expect(remarkOf(kind, own)).toMatchObject({ cause: 'digest-sent', detail: 'sha256' });
-    const hmac = sha256(other);
+    const hmac = sha256(otherBody);
     for (const text of [hmac.toString('base64'), hmac.toString('hex')]) {
       expect(remarkOf(kind, text)).toMatchObject({
         cause: 'length-of-a-digest',

@@ -94,8 +94,8 @@ describe('openssl as an outside client', () => {
     const strict = ['verify', '-x509_strict', '-purpose', 'sslserver', '-CAfile', at('ca.pem')];
     const named = ['-verify_hostname', 'localhost', '-verify_ip', '::1'];
     expect(await openssl(...strict, ...named, at('own.pem'))).toContain('own.pem: OK');
-    const other = openssl(...strict, '-verify_hostname', 'example.com', at('own.pem'));
-    await expect(other).rejects.toThrow('hostname mismatch');
+    const otherCheck = openssl(...strict, '-verify_hostname', 'example.com', at('own.pem'));
+    await expect(otherCheck).rejects.toThrow('hostname mismatch');
     const asClient = ['verify', '-purpose', 'sslclient', '-CAfile', at('ca.pem')];
     await expect(openssl(...asClient, at('own.pem'))).rejects.toThrow('purpose');
   });

@@ -23,7 +23,7 @@ function urlOf(member: TlsDefect): string {
   return `${server.tls?.brokenTls[member]}`;
 }
 
-const old = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+const oldTls = { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
 /** The error of a strict client, and the option with which a careless client continues. */
 const refusals: Readonly<Record<TlsDefect, { code: string; careless: ClientTls }>> = {
@@ -35,7 +35,7 @@ const refusals: Readonly<Record<TlsDefect, { code: string; careless: ClientTls }
     careless: { rejectUnauthorized: false },
   },
   selfSigned: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', careless: { rejectUnauthorized: false } },
-  oldProtocol: { code: 'EPROTO', careless: old },
+  oldProtocol: { code: 'EPROTO', careless: oldTls },
 };
 
 describe('the ports with broken TLS', () => {
@@ -77,9 +77,9 @@ describe('the ports with broken TLS', () => {
 
   it('has a valid chain where only the host or protocol is wrong', async () => {
     const ca = caOf(server);
-    const other = { ca, checkServerIdentity: () => undefined };
-    expect((await handshakeWith(urlOf('wrongHost'), other)).error).toBeUndefined();
-    const spoken = await handshakeWith(urlOf('oldProtocol'), { ca, ...old });
+    const anyNameTls = { ca, checkServerIdentity: () => undefined };
+    expect((await handshakeWith(urlOf('wrongHost'), anyNameTls)).error).toBeUndefined();
+    const spoken = await handshakeWith(urlOf('oldProtocol'), { ca, ...oldTls });
     expect(spoken).toEqual({ error: undefined, protocol: 'TLSv1.1' });
   });
 
@@ -89,7 +89,7 @@ describe('the ports with broken TLS', () => {
   });
 
   it('also speaks TLS 1.0 on the port for old protocols', async () => {
-    const options = { ca: caOf(server), ...old, maxVersion: 'TLSv1' } as const;
+    const options = { ca: caOf(server), ...oldTls, maxVersion: 'TLSv1' } as const;
     expect((await handshakeWith(urlOf('oldProtocol'), options)).protocol).toBe('TLSv1');
   });
 

@@ -120,10 +120,12 @@ describe('unusable TLS files', () => {
 
   it("are checked for expiry by the server's clock", async () => {
     const tls = { certFile: at('ec.pem'), keyFile: at('ec-key.pem') };
-    const later = new ManualClock(systemClock.now() + 31 * DAY_MS);
-    await expect(startTestServer({ tls, clock: later })).rejects.toThrow('expired at');
-    const earlier = new ManualClock(systemClock.now() - DAY_MS);
-    await expect(startTestServer({ tls, clock: earlier })).rejects.toThrow('is not valid before');
+    const laterClock = new ManualClock(systemClock.now() + 31 * DAY_MS);
+    await expect(startTestServer({ tls, clock: laterClock })).rejects.toThrow('expired at');
+    const earlierClock = new ManualClock(systemClock.now() - DAY_MS);
+    await expect(startTestServer({ tls, clock: earlierClock })).rejects.toThrow(
+      'is not valid before',
+    );
   });
 });
 

@@ -185,12 +185,14 @@ function readKey(what: string, text: string): KeyObject {
 }
 
 function requireInDate(what: string, { validFrom, validTo }: X509Certificate, nowMs: number): void {
-  const now = `the server's clock shows ${new Date(nowMs).toISOString()}`;
+  const clockText = `the server's clock shows ${new Date(nowMs).toISOString()}`;
   if (Date.parse(validTo) <= nowMs) {
-    throw new SettingError(`${what} expired at ${validTo} and ${now}; renew it`);
+    throw new SettingError(`${what} expired at ${validTo} and ${clockText}; renew it`);
   }
   if (Date.parse(validFrom) > nowMs) {
-    throw new SettingError(`${what} is not valid before ${validFrom} and ${now}; use a valid one`);
+    throw new SettingError(
+      `${what} is not valid before ${validFrom} and ${clockText}; use a valid one`,
+    );
   }
 }
 

@@ -72,10 +72,10 @@ describe('simultaneous TLS handshakes', () => {
       socket.write(hello);
       socket.resetAndDestroy();
     }
-    const [other] = await open(1);
-    other?.write(hello);
-    await once(other as Socket, 'data');
-    other?.destroy();
+    const [otherSocket] = await open(1);
+    otherSocket?.write(hello);
+    await once(otherSocket as Socket, 'data');
+    otherSocket?.destroy();
   });
 });
 

@@ -159,11 +159,11 @@ describe('a server with a test certificate', () => {
   });
 
   it('is refused by a client that trusts the CA of another server', async () => {
-    const other = await startTlsServer();
-    expect(caOf(other)).not.toBe(caOf(server));
-    const code = await refusalOf(server.baseUrl, { ca: caOf(other) });
+    const otherServer = await startTlsServer();
+    expect(caOf(otherServer)).not.toBe(caOf(server));
+    const code = await refusalOf(server.baseUrl, { ca: caOf(otherServer) });
     expect(code).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
-    await other.close();
+    await otherServer.close();
   });
 
   it('is refused over wss by a client that does not know the test CA', async () => {

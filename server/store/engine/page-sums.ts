@@ -165,10 +165,10 @@ export class PageSums {
    * @returns the number of frames in the log
    */
   committed(): number {
-    const { mark: before } = this.#log;
+    const { mark: previousMark } = this.#log;
     this.#log.follow();
     const { mark } = this.#log;
-    if (mark !== before) this.#note(mark);
+    if (mark !== previousMark) this.#note(mark);
     return mark.frames;
   }
 

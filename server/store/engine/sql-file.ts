@@ -222,7 +222,7 @@ export class FileSql extends Transactional implements Sql {
     } finally {
       this.run('DETACH snapshot');
     }
-    context.after();
+    context.afterRestore();
   }
 
   /** Closes the database, and leaves a single file without a log. */

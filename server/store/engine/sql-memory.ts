@@ -236,7 +236,7 @@ class MemorySql extends Transactional implements Sql {
       for (const { table, rows } of keptRows) this.#replace(table, rows);
       context.within();
     });
-    context.after();
+    context.afterRestore();
   }
 
   #replace(table: string, rows: readonly SqlRow[]): void {

@@ -32,7 +32,7 @@ export interface RestoreContext {
   readonly beforeRestore: () => void;
   /** Runs in the transaction that restores the rows. */
   readonly within: () => void;
-  readonly after: () => void;
+  readonly afterRestore: () => void;
 }
 
 /**

@@ -69,23 +69,23 @@ export class ReadCache<Value, Key = string> {
 
   /** Returns the cached value; undefined if there is none. */
   peek(key: Key): Value | undefined {
-    const now = this.#changes.of(this.#tables);
-    if (now !== this.#asOf) {
+    const changeCount = this.#changes.of(this.#tables);
+    if (changeCount !== this.#asOf) {
       this.#values.clear();
-      this.#asOf = now;
+      this.#asOf = changeCount;
     }
     return this.#values.get(key);
   }
 
   /**
    * Runs a write that affects only the value cached under this key.
-   * @param after returns the value after the write; undefined if it must be read again
+   * @param valueAfter returns the value after the write; undefined if it must be read again
    */
-  writeOne(key: Key, write: () => void, after?: (kept: Value) => Value | undefined): void {
+  writeOne(key: Key, write: () => void, valueAfter?: (kept: Value) => Value | undefined): void {
     const isCurrent = this.#asOf === this.#changes.of(this.#tables);
     write();
     const cachedValue = isCurrent ? this.#values.get(key) : undefined;
-    const next = cachedValue !== undefined ? after?.(cachedValue) : undefined;
+    const next = cachedValue !== undefined ? valueAfter?.(cachedValue) : undefined;
     if (next === undefined) this.#values.delete(key);
     else this.#values.set(key, next);
     if (isCurrent) this.#asOf = this.#changes.of(this.#tables);

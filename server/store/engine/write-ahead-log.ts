@@ -140,13 +140,13 @@ export class WriteAheadLog {
    * Returns the running checksum after a frame; undefined when it is not a complete frame of this
    * log.
    */
-  #frameSum(at: number, before: [number, number]): [number, number] | undefined {
+  #frameSum(at: number, previousSum: [number, number]): [number, number] | undefined {
     const chunk = this.#chunk;
     const { salt1, salt2 } = this.#mark;
     if (chunk.readUInt32BE(at + 8) !== salt1 || chunk.readUInt32BE(at + 12) !== salt2) {
       return undefined;
     }
-    const head = this.#summed(chunk, before, { from: at, to: at + 8 });
+    const head = this.#summed(chunk, previousSum, { from: at, to: at + 8 });
     const from = at + FRAME_HEAD_BYTES;
     const sum = this.#summed(chunk, head, { from, to: from + this.#pageBytes });
     const isWhole =

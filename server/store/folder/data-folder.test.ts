@@ -88,15 +88,15 @@ describe('a server with a data folder', () => {
   });
 
   it("keeps users' tokens and signed links valid", async () => {
-    const before = await during(async (server) => {
+    const tokenAndLink = await during(async (server) => {
       const id = await publish(server);
       const device = await acceptedDevice(server, 'a');
       const { pathname, search } = new URL((await linkTo(server, device.token, id)).uri);
       return { token: server.adminToken, link: pathname + search };
     });
     await during(async (server) => {
-      expect((await server.call('get-own-user', { token: before.token })).status).toBe(200);
-      const file = await server.request('GET', before.link);
+      expect((await server.call('get-own-user', { token: tokenAndLink.token })).status).toBe(200);
+      const file = await server.request('GET', tokenAndLink.link);
       expect(file.status).toBe(200);
     });
   });
@@ -193,8 +193,8 @@ describe('a server with a data folder', () => {
     writeFileSync(join(artifacts, 'a'.repeat(64)), 'of no artifact');
     const kept = await DataFolder.open(data);
     const id = '00000000-0000-4000-8000-000000000000';
-    const rest = { token: 't', status: 'active', isFirst: false, createdMs: 1 } as const;
-    (await kept.beginTenant({ id, name: 'half', ...rest })).close();
+    const otherFields = { token: 't', status: 'active', isFirst: false, createdMs: 1 } as const;
+    (await kept.beginTenant({ id, name: 'half', ...otherFields })).close();
     kept.close();
     await during(async (server) => {
       expect(JSON.parse((await control(server, 'GET', '/tenants')).text)).toHaveLength(1);
@@ -297,13 +297,13 @@ describe('an unusable data folder', () => {
       await during((running) => publish(running));
       const path = place();
       damage(path);
-      const before = contentOf(data);
+      const contentBefore = contentOf(data);
       const refusal = await start().then(() => 'started', String);
       expect(refusal).toContain(path);
       expect(refusal).toContain(problem);
       expect(refusal).toContain(remedy);
       expect(refusal).not.toContain('\n');
-      expect(contentOf(data)).toEqual(before);
+      expect(contentOf(data)).toEqual(contentBefore);
     },
   );
 

@@ -98,12 +98,12 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
       const path = join(data, name);
       rmSync(path, { force: true });
       await kinds[kind]?.(path);
-      const before = listFiles(data);
+      const filesBefore = listFiles(data);
       const outcome = await refusal(() => DataFolder.open(data));
       expect(outcome).toContain(
         `${path} is ${kind} where a file must be; replace it with the file itself`,
       );
-      expect(listFiles(data)).toEqual(before);
+      expect(listFiles(data)).toEqual(filesBefore);
       rmSync(data, { recursive: true });
     }
   });
@@ -119,11 +119,11 @@ describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
       const path = join(data, name);
       rmSync(path);
       await kinds[kind]?.(path);
-      const before = listFiles(data);
+      const filesBefore = listFiles(data);
       const out = join(folder.path, 'state');
       const { lost } = await exportState({ folder: data, out, newToken: () => 'new' });
       if (name !== 'server.lock') expect(lost.join('\n')).toContain(`${path} is ${kind} where`);
-      expect(listFiles(data)).toEqual(before);
+      expect(listFiles(data)).toEqual(filesBefore);
       rmSync(data, { recursive: true });
     }
   });
@@ -134,9 +134,9 @@ describe('a refused data folder', () => {
     execFileSync('cp', ['-a', killed, data]);
     rmSync(join(data, 'server.lock'));
     rmSync(join(data, 'server.sqlite-wal'));
-    const before = listFiles(data);
+    const filesBefore = listFiles(data);
     expect(await refusal(() => DataFolder.open(data))).toContain('server.sqlite-wal is missing');
-    expect(listFiles(data)).toEqual(before);
+    expect(listFiles(data)).toEqual(filesBefore);
   });
 });
 

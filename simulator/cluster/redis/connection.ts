@@ -21,7 +21,7 @@ export interface RedisAddress {
 export class RedisConnection {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
-  readonly #others: Redis[] = [];
+  readonly #otherClients: Redis[] = [];
   /** Milliseconds by which the clock of Redis is ahead of the local clock. */
   readonly offsetMs: number;
   readonly client: Redis;
@@ -41,7 +41,7 @@ export class RedisConnection {
   /** Returns an additional connection, for commands that block. */
   another(): Redis {
     const client = this.#connected();
-    this.#others.push(client);
+    this.#otherClients.push(client);
     return client;
   }
 
@@ -72,7 +72,7 @@ export class RedisConnection {
 
   /** Closes all connections at once, without waiting for replies. */
   close(): void {
-    for (const client of [this.client, ...this.#others]) client.disconnect();
+    for (const client of [this.client, ...this.#otherClients]) client.disconnect();
   }
 
   #connected(): Redis {

@@ -110,9 +110,9 @@ class CommandLineParser {
   }
 
   #variable(): string {
-    const rest = this.#line.slice(this.#at);
-    const braced = BRACED_NAME.exec(rest);
-    const name = braced?.[1] ?? NAME.exec(rest)?.[0];
+    const remainingLine = this.#line.slice(this.#at);
+    const braced = BRACED_NAME.exec(remainingLine);
+    const name = braced?.[1] ?? NAME.exec(remainingLine)?.[0];
     if (name === undefined) return '$';
     this.#at += braced?.[0].length ?? name.length;
     return this.#lookUp(name);

@@ -68,14 +68,14 @@ const commands: Readonly<Record<string, ShellCommandRow>> = {
  * @param args name and arguments of the command; an empty list does nothing
  */
 export function runCommand(args: readonly string[], context: ShellContext): CommandResult {
-  const [name, ...rest] = args;
+  const [name, ...commandArgs] = args;
   if (name === undefined) return { output: Buffer.alloc(0), errors: [], status: 0, exits: false };
   const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (row === undefined) return failureResult(`sh: ${name}: not found`, NOT_FOUND_STATUS);
   const output: Buffer[] = [];
   let outputBytes = 0;
   const errors: string[] = [];
-  const { flags, operands, unknownFlag } = splitArguments(rest, row.flags ?? '');
+  const { flags, operands, unknownFlag } = splitArguments(commandArgs, row.flags ?? '');
   if (unknownFlag !== undefined)
     return failureResult(`${name}: invalid option -- '${unknownFlag}'`, 1);
   row.run({
@@ -102,7 +102,7 @@ function failureResult(error: string, status: number): CommandResult {
  * every argument is an operand.
  */
 function splitArguments(
-  rest: readonly string[],
+  commandArgs: readonly string[],
   knownLetters: string,
 ): {
   readonly flags: Flags;
@@ -110,9 +110,9 @@ function splitArguments(
   readonly unknownFlag?: string;
 } {
   const isFlag = (argument: string): boolean => knownLetters !== '' && /^-\w/.test(argument);
-  const end = rest.findIndex((argument) => !isFlag(argument));
-  const flags = rest.slice(0, end < 0 ? rest.length : end);
-  const operands = rest.slice(flags.length);
+  const end = commandArgs.findIndex((argument) => !isFlag(argument));
+  const flags = commandArgs.slice(0, end < 0 ? commandArgs.length : end);
+  const operands = commandArgs.slice(flags.length);
   const letters = flags.flatMap((argument) => [...argument.slice(1)]);
   const unknownFlag = letters.find((letter) => !knownLetters.includes(letter));
   return {

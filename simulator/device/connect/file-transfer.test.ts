@@ -163,8 +163,8 @@ describe('a file download from a device', () => {
     transfer.upload('/tmp/other', Buffer.alloc(0));
     transfer.say('shell', 'new');
     transfer.say('shell', 'shell', { body: Buffer.from('echo new > /tmp/a\r') });
-    const rest = transfer.ack(20 * CHUNK).slice(0, 5);
-    expect(Buffer.concat(rest.map(({ body }) => Buffer.from(body ?? '')))).toEqual(
+    const remainingChunks = transfer.ack(20 * CHUNK).slice(0, 5);
+    expect(Buffer.concat(remainingChunks.map(({ body }) => Buffer.from(body ?? '')))).toEqual(
       bytes(25 * CHUNK).subarray(20 * CHUNK),
     );
   });

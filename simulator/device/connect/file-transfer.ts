@@ -205,8 +205,8 @@ export class FileTransfer implements ProtocolHandler {
   }
 }
 
-function reply(typ: string, rest: Pick<OutgoingMessage, 'props' | 'body'>): OutgoingMessage {
-  return { proto: connectProtocols.fileTransfer, typ, ...rest };
+function reply(typ: string, fields: Pick<OutgoingMessage, 'props' | 'body'>): OutgoingMessage {
+  return { proto: connectProtocols.fileTransfer, typ, ...fields };
 }
 
 function ackOf({ received }: UploadInProgress): OutgoingMessage {

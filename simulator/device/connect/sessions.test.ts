@@ -44,8 +44,8 @@ describe('the handshake of a session', () => {
     ['versions in text', encodeBody({ versions: '1' })],
   ])('is refused with %s, and the session ends', (_what, body) => {
     const fixture = new ConnectFixture();
-    const rest = body === undefined ? {} : { body };
-    expect(errorOf(fixture.say('control', 'open', rest))).toEqual({
+    const fields = body === undefined ? {} : { body };
+    expect(errorOf(fixture.say('control', 'open', fields))).toEqual({
       err: 'handshake refused: require version 1',
       close: true,
       msgproto: 0xffff,
@@ -102,8 +102,8 @@ describe('the control messages of a session', () => {
     const remote = { remote_host: 'localhost', remote_port: 7, protocol: 'tcp' };
     fixture.say('portForward', 'new', { ...connection, body: encodeBody(remote) });
     fixture.say('shell', 'new');
-    const rest = body === undefined ? {} : { body };
-    expect(fixture.say('control', typ, rest)).toEqual([
+    const fields = body === undefined ? {} : { body };
+    expect(fixture.say('control', typ, fields)).toEqual([
       { proto: 3, typ: 'stop', sid: 's-1', ...connection },
     ]);
     expect(errorTextOf(fixture.say('shell', 'shell'))).toBe('session not found');
@@ -156,8 +156,8 @@ describe('a session', () => {
     const fixture = new ConnectFixture();
     const big = { body: encodeBody({ path: '/tmp/a' }) };
     expect(typesOf(fixture.say('fileTransfer', 'put_file', big))).toEqual(['ack']);
-    const other = fixture.say('fileTransfer', 'get_file', { ...getFile, sid: 's-2' });
-    expect(other.map(({ sid }) => sid)).toEqual(['s-2', 's-2']);
+    const otherReplies = fixture.say('fileTransfer', 'get_file', { ...getFile, sid: 's-2' });
+    expect(otherReplies.map(({ sid }) => sid)).toEqual(['s-2', 's-2']);
     fixture.say('control', 'close', { sid: 's-2' });
     const chunk = { props: { offset: 0 } };
     expect(typesOf(fixture.say('fileTransfer', 'file_chunk', chunk))).toEqual(['ack']);

@@ -209,7 +209,8 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
     return exitCodes.pass;
   }
   const waivers = await readDutyWaivers(options.waivers);
-  const earlier = options.compare === undefined ? undefined : await readEarlier(options.compare);
+  const earlierResult =
+    options.compare === undefined ? undefined : await readEarlier(options.compare);
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-client-'));
   const testOptions = { ...clientTestOptions(options, folder), waivers };
   if (options.list) {
@@ -243,7 +244,7 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
   await writeReports(formats, options.report, testResult);
   output.data(testResult);
   for (const line of clientTestLines(testResult)) output.line(line);
-  if (earlier) for (const line of changeLines(earlier, testResult)) output.line(line);
+  if (earlierResult) for (const line of changeLines(earlierResult, testResult)) output.line(line);
   return exitCodeOf(testResult, options.requireAllMust);
 }
 

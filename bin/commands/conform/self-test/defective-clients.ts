@@ -53,9 +53,10 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
   const killed = rows.filter(({ isKilled }) => isKilled).length;
   const falseViolations = rows.reduce((sum, row) => sum + row.falseViolations.length, 0);
   return [
-    ...rows.map(({ id, does, isKilled, falseViolations: others }) => {
-      const more = others.length === 0 ? '' : `; false violations: ${others.join(', ')}`;
-      const isSound = isKilled && others.length === 0;
+    ...rows.map(({ id, does, isKilled, falseViolations }) => {
+      const more =
+        falseViolations.length === 0 ? '' : `; false violations: ${falseViolations.join(', ')}`;
+      const isSound = isKilled && falseViolations.length === 0;
       return `${isSound ? ' ' : '!'} ${isKilled ? 'killed' : 'survived'} ${id}: a client that ${does}${more}`;
     }),
     ...falseOnGood.map((id) => `! false failure of the good client: ${id}`),

@@ -30,10 +30,10 @@ const cpuSeconds = (user + system) / 1_000_000;
 process.stdout.write(`${input.times / cpuSeconds}\n`);
 
 function verifyAndSign(): NodeJS.CpuUsage {
-  const before = process.cpuUsage();
+  const usageBefore = process.cpuUsage();
   for (let time = 0; time < input.times; time++) {
     if (!verify(null, body, key, signature)) throw new Error('the signature does not verify');
     sign(null, claims, privateKey);
   }
-  return process.cpuUsage(before);
+  return process.cpuUsage(usageBefore);
 }

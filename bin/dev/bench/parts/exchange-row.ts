@@ -42,10 +42,10 @@ export async function exchangeRow(
   const [first] = requests.flat();
   if (!first) throw new Error('no device is known');
   const peers = await startPeers(context, targetOf(server).baseUrl, first);
-  const rest = { requests, status, cpuSeconds: cpuSecondsOf(context) };
+  const commonFields = { requests, status, cpuSeconds: cpuSecondsOf(context) };
   const programs = [
-    underLoad('fleetbed', { ...targetOf(server), ...rest }),
-    ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...rest })),
+    underLoad('fleetbed', { ...targetOf(server), ...commonFields }),
+    ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...commonFields })),
   ];
   await warmUp(context, programs);
   const figures = await inRounds(context, { title, rounds: context.rounds, programs });

@@ -55,8 +55,8 @@ export function useLoaded<Data>(
       // running.
       if (state.key !== key) return;
       state.key = '';
-      setLastLoad((before) =>
-        before.key === key ? { ...before, error: undefined, ...outcome } : outcome,
+      setLastLoad((previousLoad) =>
+        previousLoad.key === key ? { ...previousLoad, error: undefined, ...outcome } : outcome,
       );
       if (state.requestedVersion !== loadedVersion) await run();
     };
@@ -68,6 +68,6 @@ export function useLoaded<Data>(
     data: current?.data,
     error: error === undefined ? '' : reasonOf(error),
     status: error instanceof ApiError ? error.status : 0,
-    reload: () => setReloadCount((before) => before + 1),
+    reload: () => setReloadCount((count) => count + 1),
   };
 }

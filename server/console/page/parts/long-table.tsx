@@ -51,8 +51,8 @@ export function LongTable<Row>({
     keyOf: (index) => keyOf(rows[index] as Row),
   });
   const items = virtual.getVirtualItems();
-  const before = items[0]?.start ?? 0;
-  const behind = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const heightBefore = items[0]?.start ?? 0;
+  const heightBehind = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
     <section ref={frame} class="long-table" aria-label={caption} {...reachable}>
       <table aria-rowcount={rows.length + 1}>
@@ -65,7 +65,7 @@ export function LongTable<Row>({
           </tr>
         </thead>
         <tbody>
-          <Space pixels={before} />
+          <Space pixels={heightBefore} />
           {items.map(({ index }) => {
             const row = rows[index];
             if (row === undefined) return null;
@@ -84,7 +84,7 @@ export function LongTable<Row>({
               </tr>
             );
           })}
-          <Space pixels={behind} />
+          <Space pixels={heightBehind} />
         </tbody>
       </table>
     </section>

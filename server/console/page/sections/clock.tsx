@@ -40,7 +40,7 @@ export default function ClockSection() {
 const post = (body: BodyInputOf<'POST /clock'>) => request('POST /clock', { body });
 
 function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void }) {
-  const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
+  const thenReload = (work: () => Promise<unknown>) => async (): Promise<void> => {
     await work();
     reload();
   };
@@ -56,19 +56,22 @@ function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void
           {steps.map(([advanceSeconds, duration]) => (
             <ActionButton
               key={duration}
-              work={then(() => post({ advanceSeconds }))}
+              work={thenReload(() => post({ advanceSeconds }))}
               done={`${duration} has passed.`}
             >
               + {duration}
             </ActionButton>
           ))}
           <ActionButton
-            work={then(() => post({ rate: clock.rate === 0 ? 1 : 0 }))}
+            work={thenReload(() => post({ rate: clock.rate === 0 ? 1 : 0 }))}
             done={clock.rate === 0 ? 'Time runs.' : 'Time is frozen.'}
           >
             {clock.rate === 0 ? 'Resume' : 'Stop time'}
           </ActionButton>
-          <ActionButton work={then(() => request('DELETE /clock'))} done="The clock was reset.">
+          <ActionButton
+            work={thenReload(() => request('DELETE /clock'))}
+            done="The clock was reset."
+          >
             Reset
           </ActionButton>
         </div>

@@ -62,7 +62,7 @@ function SetView({ deviceId, set, reload }: SetProps) {
 }
 
 function Decisions({ deviceId, set, reload }: SetProps) {
-  const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
+  const thenReload = (work: () => Promise<unknown>) => async (): Promise<void> => {
     await work();
     reload();
   };
@@ -74,7 +74,7 @@ function Decisions({ deviceId, set, reload }: SetProps) {
       {set.status !== 'accepted' && (
         <ActionButton
           kind="main"
-          work={then(() => decideSet(deviceId, set.id, 'accepted'))}
+          work={thenReload(() => decideSet(deviceId, set.id, 'accepted'))}
           done="The set was accepted."
         >
           Accept
@@ -83,7 +83,7 @@ function Decisions({ deviceId, set, reload }: SetProps) {
       {set.status !== 'rejected' && (
         <ActionButton
           kind="danger"
-          work={then(() => decideSet(deviceId, set.id, 'rejected'))}
+          work={thenReload(() => decideSet(deviceId, set.id, 'rejected'))}
           done="The set was rejected."
           asks={{
             title: 'Reject this set?',
@@ -95,13 +95,13 @@ function Decisions({ deviceId, set, reload }: SetProps) {
         </ActionButton>
       )}
       {set.status === 'accepted' && (
-        <ActionButton work={then(revoke)} done="Its tokens were revoked.">
+        <ActionButton work={thenReload(revoke)} done="Its tokens were revoked.">
           Revoke tokens
         </ActionButton>
       )}
       <ActionButton
         kind="danger"
-        work={then(remove)}
+        work={thenReload(remove)}
         done="The set was removed."
         asks={{
           title: 'Remove this set?',

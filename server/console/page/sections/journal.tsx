@@ -160,16 +160,16 @@ function useEntries(filter: JournalQuery, isPaused: boolean) {
       setLoadedEntries({ key, entries: page.entries.toReversed() });
       let { next } = page;
       const arrived = createBatch<EntryView>((entries) =>
-        setLoadedEntries((before) =>
-          before.key === key
+        setLoadedEntries((previousLoad) =>
+          previousLoad.key === key
             ? {
                 key,
-                entries: [...entries.toReversed(), ...(before.entries ?? [])].slice(
+                entries: [...entries.toReversed(), ...(previousLoad.entries ?? [])].slice(
                   0,
                   HELD_ENTRIES,
                 ),
               }
-            : before,
+            : previousLoad,
         ),
       );
       const unfollow = followStream(

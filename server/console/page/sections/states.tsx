@@ -30,7 +30,7 @@ export default function StatesSection() {
 function Snapshots() {
   const [name, setName] = useState('');
   const loaded = useLoaded(() => requestJson('GET /snapshots'), 'snapshots');
-  const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
+  const thenReload = (work: () => Promise<unknown>) => async (): Promise<void> => {
     await work();
     loaded.reload();
   };
@@ -43,7 +43,7 @@ function Snapshots() {
         </label>
         <ActionButton
           kind="main"
-          work={then(() => request('PUT /snapshots/{name}', { parameters: { name } }))}
+          work={thenReload(() => request('PUT /snapshots/{name}', { parameters: { name } }))}
           done="The current state was saved."
           isDisabled={name === ''}
         >
@@ -89,7 +89,7 @@ function Snapshots() {
                       </ActionButton>
                       <ActionButton
                         kind="small"
-                        work={then(() =>
+                        work={thenReload(() =>
                           request('DELETE /snapshots/{name}', { parameters: { name: each.name } }),
                         )}
                         done={`${each.name} was deleted.`}
