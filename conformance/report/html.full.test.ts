@@ -94,6 +94,8 @@ describe('the HTML page of a run', () => {
     const text = await inside.textContent();
     const parts = [required, 'status 400', '2 earlier exchanges', 'curl -sS -i', 'get-device'];
     for (const part of [sentence.replaceAll('`', ''), ...parts]) expect(text).toContain(part);
+    const headings = await inside.locator('h3').allTextContents();
+    expect(headings).toEqual(['Requirements', 'Exchanges', 'Repro script']);
     const exchanges = inside.locator('.kit-group');
     expect(await exchanges.first().locator('pre').first().isVisible()).toBe(false);
     await exchanges.first().locator('> summary').click();
