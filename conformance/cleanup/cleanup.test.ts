@@ -95,9 +95,9 @@ describe('a cleanup without --force', () => {
     const baseUrl = await serverWithDevices();
     rmSync(ledgerFile);
     await leave('cafe', baseUrl);
-    const first = await clean(baseUrl, { isForced: false });
-    expect(first).toMatchObject({ removed: [], stayed: [], isDoubtful: true });
-    expect(first.absent).toHaveLength(3);
+    const firstCleanup = await clean(baseUrl, { isForced: false });
+    expect(firstCleanup).toMatchObject({ removed: [], stayed: [], isDoubtful: true });
+    expect(firstCleanup.absent).toHaveLength(3);
     expect(readLedger(ledgerFile).remainders).toHaveLength(3);
     const forced = await clean(baseUrl);
     expect(forced).toMatchObject({ removed: [], isDoubtful: false, isLedgerDeleted: true });
@@ -146,11 +146,11 @@ describe('a cleanup without --force', () => {
 describe('a cleanup', () => {
   it('removes the remaining resources in reverse order, then deletes the ledger', async () => {
     const { baseUrl, requests } = await target(() => true);
-    const first = await clean(baseUrl);
-    expect(first).toMatchObject({ announced: 3, stayed: [] });
-    expect(first.removed).toEqual(['deployment rollout', 'device 1', 'artifact release']);
+    const firstCleanup = await clean(baseUrl);
+    expect(firstCleanup).toMatchObject({ announced: 3, stayed: [] });
+    expect(firstCleanup.removed).toEqual(['deployment rollout', 'device 1', 'artifact release']);
     expect(requests).toEqual(['PUT id-2/status', 'DELETE devices/id-1', 'DELETE artifacts/id-0']);
-    expect(first.isLedgerDeleted).toBe(true);
+    expect(firstCleanup.isLedgerDeleted).toBe(true);
     await expect(clean(baseUrl)).rejects.toThrow('cannot be used');
     expect(requests).toHaveLength(3);
   });
@@ -176,8 +176,8 @@ describe('a cleanup', () => {
       'device 1: the cleanup was interrupted',
       'artifact release: the cleanup was interrupted',
     ]);
-    const rest = await clean(baseUrl);
-    expect(rest.removed).toEqual(['device 1', 'artifact release']);
+    const secondCleanup = await clean(baseUrl);
+    expect(secondCleanup.removed).toEqual(['device 1', 'artifact release']);
     expect(requests).toHaveLength(3);
   });
 
@@ -216,10 +216,10 @@ describe('a cleanup', () => {
       else response.writeHead(200).end();
     });
     const control = { url, token: 'control' };
-    const rest = await clean(baseUrl, { control, credentials: 'none' });
-    expect(rest.stayed).toEqual([]);
-    expect(rest.removed).toEqual(['tenant of a response lost', 'tenant of an ID']);
-    expect(rest.absent).toEqual(['tenant never made']);
+    const tenantCleanup = await clean(baseUrl, { control, credentials: 'none' });
+    expect(tenantCleanup.stayed).toEqual([]);
+    expect(tenantCleanup.removed).toEqual(['tenant of a response lost', 'tenant of an ID']);
+    expect(tenantCleanup.absent).toEqual(['tenant never made']);
     const removals = requests.filter((line) => line.startsWith('DELETE'));
     expect(removals).toEqual([
       'DELETE /tenants/t-2 Bearer control',

@@ -96,9 +96,9 @@ function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): s
   const ledgerUrls = [
     ...new Set((remainingUrls.length > 0 ? remainingUrls : baseUrls).map(checkedBaseUrl)),
   ];
-  const [first = '', second] = ledgerUrls;
+  const [firstUrl = '', secondUrl] = ledgerUrls;
   if (options.baseUrl === undefined) {
-    if (second === undefined) return first;
+    if (secondUrl === undefined) return firstUrl;
     throw new LedgerUrlError(
       `the ledger ${ledgerFile} has resources on ${ledgerUrls.join(' and on ')}; name one of them with --url`,
     );

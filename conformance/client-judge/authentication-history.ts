@@ -17,7 +17,7 @@ export class AuthenticationHistory {
   /** Number of requests with a token that a newer one had replaced. */
   readonly staleUses = new BoundedMap<number>(ITEMS_MAX);
   usesFormerToken = false;
-  last: Authentication | undefined;
+  lastRequest: Authentication | undefined;
   /** Number of authentication requests in a row that followed a refusal hastily. */
   tooFrequentRequests = 0;
   /** Number of pauses in a row after a refusal that were less than half of the one before. */
@@ -35,8 +35,8 @@ export class AuthenticationHistory {
 
   /** Returns true if this authentication request hastily follows a refusal. */
   isTooFrequent(exchange: JudgedExchange): boolean {
-    const isRefused = this.last?.status === 401 || this.last?.status === 403;
-    return isRefused && isTooSoon(this.last, exchange);
+    const isRefused = this.lastRequest?.status === 401 || this.lastRequest?.status === 403;
+    return isRefused && isTooSoon(this.lastRequest, exchange);
   }
 
   /** Records an authentication request. @param lastPoll the last poll before it */
@@ -46,8 +46,8 @@ export class AuthenticationHistory {
     lastPoll: LastPoll | undefined,
   ): void {
     this.tooFrequentRequests = this.isTooFrequent(exchange) ? this.tooFrequentRequests + 1 : 0;
-    const pause = pauseMs(this.last, exchange);
-    const isRefused = [401, 403].includes(this.last?.status ?? 0);
+    const pause = pauseMs(this.lastRequest, exchange);
+    const isRefused = [401, 403].includes(this.lastRequest?.status ?? 0);
     if (isRefused && pause !== undefined) {
       const lastPauseMs = this.lastRefusalPauseMs ?? 0;
       this.shrinkingPauses = pause < lastPauseMs / 2 ? this.shrinkingPauses + 1 : 0;
@@ -59,10 +59,10 @@ export class AuthenticationHistory {
     this.needless = isNeedless && this.unauthorized.size === 0 ? this.needless + 1 : 0;
     this.isRestarted = false;
     const { identity, key } = identityIn(exchange.requestJson) ?? {};
-    const former = this.last?.key;
+    const former = this.lastRequest?.key;
     const keyName = key && digestOf(key);
     if (former !== undefined && keyName !== undefined && former !== keyName) this.keyTurns += 1;
-    this.last = {
+    this.lastRequest = {
       ...timesOf(exchange),
       status: exchange.status,
       isAnswered: hasReceivedResponse(event),
@@ -98,7 +98,7 @@ export class AuthenticationHistory {
     this.isRestarted ||= happened.event === 'client-started';
     this.isRejected ||= happened.event === 'rejected';
     if (happened.event === 'folder-cleaned') {
-      this.last = undefined;
+      this.lastRequest = undefined;
       this.keyTurns = 0;
       this.tokens.clear();
     }

@@ -160,13 +160,13 @@ describe('the judge that begins to watch in the middle of a session', () => {
   const SAMPLED = 3;
 
   it('reports no violation of a good client whose first requests it did not see', () => {
-    const broken = events.flatMap((_, first) => {
-      if (first % SAMPLED > 0) return [];
+    const broken = events.flatMap((_, firstIndex) => {
+      if (firstIndex % SAMPLED > 0) return [];
       const judge = new ClientJudge();
-      for (const event of events.slice(first)) judge.judge(event);
+      for (const event of events.slice(firstIndex)) judge.judge(event);
       const duties = judge.verdicts().flatMap((verdict) => verdict.duties);
       return duties.flatMap(({ duty, state }) =>
-        state === 'broken' ? [`${duty}, from event ${first}`] : [],
+        state === 'broken' ? [`${duty}, from event ${firstIndex}`] : [],
       );
     });
     expect(broken).toEqual([]);
@@ -206,36 +206,36 @@ describe('the judge of a repeated poll', () => {
     (event) => event.kind === 'exchange' && event.status === 204 && event.url.includes('/next'),
   );
   if (poll?.kind !== 'exchange') throw new Error('the good client has no idle poll');
-  const last = poll;
-  const later = (seconds: number) => ({
-    sentMs: last.sentMs + seconds * 1000,
-    endedMs: last.endedMs + seconds * 1000,
+  const idlePoll = poll;
+  const timesLater = (seconds: number) => ({
+    sentMs: idlePoll.sentMs + seconds * 1000,
+    endedMs: idlePoll.endedMs + seconds * 1000,
   });
 
   /** The verdict of a judge, without the numbers of events that decided it. */
   const found = (judge: ClientJudge) => {
-    const { exchanges, duties = [] } = judge.verdict(last.client) ?? {};
+    const { exchanges, duties = [] } = judge.verdict(idlePoll.client) ?? {};
     return { exchanges, duties: duties.map(({ judged: _, ...duty }) => duty) };
   };
 
   it('judges a repeated poll as it judges the same poll in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
-    for (const judge of [whole, repeated]) judge.judge(last);
+    for (const judge of [whole, repeated]) judge.judge(idlePoll);
     for (const seconds of [5, 10, 15, 20, 25]) {
-      whole.judge({ ...last, ...later(seconds) });
-      expect(repeated.repeats(last.client, later(seconds))).toBe(true);
+      whole.judge({ ...idlePoll, ...timesLater(seconds) });
+      expect(repeated.repeats(idlePoll.client, timesLater(seconds))).toBe(true);
     }
     expect(found(repeated)).toEqual(found(whole));
   });
 
   it('gives fast repeated polls the verdict of full ones, and judges every tenth in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
-    for (const judge of [whole, repeated]) judge.judge(last);
+    for (const judge of [whole, repeated]) judge.judge(idlePoll);
     const taken = Array.from({ length: 20 }, (_, at) => {
-      const times = later((at + 1) / 10);
-      whole.judge({ ...last, ...times });
-      const isTaken = repeated.repeats(last.client, times);
-      if (!isTaken) repeated.judge({ ...last, ...times });
+      const times = timesLater((at + 1) / 10);
+      whole.judge({ ...idlePoll, ...times });
+      const isTaken = repeated.repeats(idlePoll.client, times);
+      if (!isTaken) repeated.judge({ ...idlePoll, ...times });
       return isTaken;
     });
     expect(taken.flatMap((isTaken, at) => (isTaken ? [] : [at + 1]))).toEqual([9, 10]);
@@ -246,8 +246,8 @@ describe('the judge of a repeated poll', () => {
 
   it('does not accept a repeated poll of an unknown device', () => {
     const judge = new ClientJudge();
-    judge.judge(last);
-    expect(judge.repeats('another', later(5))).toBe(false);
+    judge.judge(idlePoll);
+    expect(judge.repeats('another', timesLater(5))).toBe(false);
   });
 });
 

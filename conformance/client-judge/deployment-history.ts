@@ -184,10 +184,10 @@ export class DeploymentHistory {
    * 413.
    */
   isRefusedLog(exchange: JudgedExchange): boolean {
-    const before = this.refusedLogs.get(exchange.deploymentId);
-    if (before === undefined) return false;
-    const isTooLong = before.status === 413 && exchange.request.bodyBytes >= before.bytes;
-    return isTooLong || before.content === contentOf(exchange);
+    const refusedLog = this.refusedLogs.get(exchange.deploymentId);
+    if (refusedLog === undefined) return false;
+    const isTooLong = refusedLog.status === 413 && exchange.request.bodyBytes >= refusedLog.bytes;
+    return isTooLong || refusedLog.content === contentOf(exchange);
   }
 }
 

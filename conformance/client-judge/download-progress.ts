@@ -58,17 +58,18 @@ export class DownloadProgress {
   /** True if every byte was sent once, and nothing was wrong with it. */
   get isWhole(): boolean {
     if (this.#parts.length > PARTS_MAX) return true;
-    const [first] = this.#parts;
+    const [firstPart] = this.#parts;
     if (this.#flaw === 'altered' || this.#flaw === 'endless') return false;
-    if (first === undefined || first[0] > 0) return false;
-    if (this.#flaw === 'short') return first[1] >= (this.totalBytes ?? Number.POSITIVE_INFINITY);
-    return first[1] + PADDING_MAX_BYTES >= (this.totalBytes ?? 0);
+    if (firstPart === undefined || firstPart[0] > 0) return false;
+    if (this.#flaw === 'short')
+      return firstPart[1] >= (this.totalBytes ?? Number.POSITIVE_INFINITY);
+    return firstPart[1] + PADDING_MAX_BYTES >= (this.totalBytes ?? 0);
   }
 
   /** Number of bytes from the beginning that were sent without a gap. */
   get joinedBytes(): number {
-    const [first] = this.#parts;
-    return first?.[0] === 0 ? first[1] : 0;
+    const [firstPart] = this.#parts;
+    return firstPart?.[0] === 0 ? firstPart[1] : 0;
   }
 
   /**
@@ -150,9 +151,9 @@ export class DownloadProgress {
     const parts = [...this.#parts, [from, to] as const].toSorted(([a], [b]) => a - b);
     const joinedParts: (readonly [number, number])[] = [];
     for (const part of parts) {
-      const last = joinedParts.at(-1);
-      if (last === undefined || part[0] > last[1]) joinedParts.push(part);
-      else joinedParts[joinedParts.length - 1] = [last[0], Math.max(last[1], part[1])];
+      const lastPart = joinedParts.at(-1);
+      if (lastPart === undefined || part[0] > lastPart[1]) joinedParts.push(part);
+      else joinedParts[joinedParts.length - 1] = [lastPart[0], Math.max(lastPart[1], part[1])];
     }
     this.#parts = joinedParts;
   }

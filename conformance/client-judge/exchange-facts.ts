@@ -35,25 +35,25 @@ export function isDeviceOperation({ authorization }: Operation): boolean {
  * clock of the recorder was frozen, or was set back, so that they cannot be known.
  */
 export function pauseMs(
-  earlier: Times | undefined,
+  earlierTimes: Times | undefined,
   { request }: JudgedExchange,
 ): number | undefined {
-  if (earlier === undefined || request.endedMs <= earlier.endedMs) return undefined;
-  return request.sentMs - earlier.endedMs;
+  if (earlierTimes === undefined || request.endedMs <= earlierTimes.endedMs) return undefined;
+  return request.sentMs - earlierTimes.endedMs;
 }
 
 /** Returns true if a request began sooner after the earlier one than the shortest pause. */
-export function isTooSoon(earlier: Times | undefined, { request }: JudgedExchange): boolean {
-  return isSoonAfter(earlier, request);
+export function isTooSoon(earlierTimes: Times | undefined, { request }: JudgedExchange): boolean {
+  return isSoonAfter(earlierTimes, request);
 }
 
 /**
  * Returns true for times sooner after earlier ones than the shortest pause; equal times prove
  * nothing.
  */
-export function isSoonAfter(earlier: Times | undefined, { sentMs, endedMs }: Times): boolean {
-  if (earlier === undefined || endedMs <= earlier.endedMs) return false;
-  return sentMs - earlier.sentMs < MIN_PAUSE_MS;
+export function isSoonAfter(earlierTimes: Times | undefined, { sentMs, endedMs }: Times): boolean {
+  if (earlierTimes === undefined || endedMs <= earlierTimes.endedMs) return false;
+  return sentMs - earlierTimes.sentMs < MIN_PAUSE_MS;
 }
 
 /** Returns the data of a poll: the type and the artifact of the device, and further pairs. */

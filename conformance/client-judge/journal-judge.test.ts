@@ -351,15 +351,15 @@ describe('the client judge of a journal', () => {
   it('takes about the same time for each part of a long journal of many devices', () => {
     const judge = new JournalJudge();
     const costOf = (from: number): number => {
-      const before = process.cpuUsage();
+      const startUsage = process.cpuUsage();
       for (let at = from; at < from + 6000; at += 1) {
         judge.judge(entryOf(poll({ device: `d-${at}` }), at, noonMs + at * 1000));
       }
-      const { user } = process.cpuUsage(before);
+      const { user } = process.cpuUsage(startUsage);
       return user;
     };
-    const first = costOf(1);
-    expect(costOf(6001) + costOf(12_001)).toBeLessThan(first * 10);
+    const firstCost = costOf(1);
+    expect(costOf(6001) + costOf(12_001)).toBeLessThan(firstCost * 10);
     expect(judge.exchanges).toBe(18_000);
   });
 });

@@ -72,8 +72,8 @@ function flat(headers: HeaderList): Readonly<Record<string, string>> {
   const valuesByKey = new Map<string, string>();
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
-    const before = valuesByKey.get(key);
-    valuesByKey.set(key, before === undefined ? value : `${before}, ${value}`);
+    const earlierValue = valuesByKey.get(key);
+    valuesByKey.set(key, earlierValue === undefined ? value : `${earlierValue}, ${value}`);
   }
   return Object.fromEntries(valuesByKey);
 }

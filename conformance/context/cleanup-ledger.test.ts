@@ -57,9 +57,13 @@ describe('a cleanup ledger', () => {
       await ledger.announce(device('1'), 'a/one');
     });
     writeFileSync(path, `${readFileSync(path, 'utf8')}{"run":"cafe","entry":2,"int`);
-    const later = CleanupLedgerFile.open(path, { ...head, runId: 'beef', baseUrl: 'http://other' });
-    await later.announce(device('1'), 'a/one');
-    later.close();
+    const laterLedger = CleanupLedgerFile.open(path, {
+      ...head,
+      runId: 'beef',
+      baseUrl: 'http://other',
+    });
+    await laterLedger.announce(device('1'), 'a/one');
+    laterLedger.close();
     const { remainders, baseUrls } = readLedger(path);
     expect(remainders.map(({ run, entry }) => `${run}/${entry}`)).toEqual(['beef/1', 'cafe/1']);
     expect(baseUrls).toEqual(['http://host', 'http://other']);

@@ -175,8 +175,8 @@ export function openToAppend(path: string): number {
   const file = openSync(plainFile(path), 'a+', OWNER_ONLY);
   fchmodSync(file, OWNER_ONLY);
   const { size } = fstatSync(file);
-  const last = Buffer.alloc(1);
-  if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== '\n') {
+  const lastByte = Buffer.alloc(1);
+  if (size > 0 && readSync(file, lastByte, 0, 1, size - 1) === 1 && lastByte.toString() !== '\n') {
     writeSync(file, '\n');
   }
   return file;

@@ -105,14 +105,14 @@ export interface SharedDeployment {
 
 /** Arranges two accepted devices in one deployment, both of which have requested it. */
 export async function sharedDeployment(context: TestContext): Promise<SharedDeployment> {
-  const [device, second] = [await acceptedDevice(context), await acceptedDevice(context)];
+  const [device, secondDevice] = [await acceptedDevice(context), await acceptedDevice(context)];
   const artifact = await context.artifact('plain');
-  const devices = [device.id, second.id];
+  const devices = [device.id, secondDevice.id];
   const { id, name } = await context.deploy({ artifact_name: artifact.name, devices });
   const common = { artifact, deploymentId: id, deploymentName: name };
   return {
     one: { ...common, device, id: await offeredId(context, device) },
-    other: { ...common, device: second, id: await offeredId(context, second) },
+    other: { ...common, device: secondDevice, id: await offeredId(context, secondDevice) },
   };
 }
 

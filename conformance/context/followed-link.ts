@@ -62,11 +62,11 @@ export async function linkedFile(
 export function expectPart(
   { bytes }: Pick<LinkedFile, 'bytes'>,
   response: HttpResponse,
-  [first, end]: readonly [number, number],
+  [start, end]: readonly [number, number],
 ): void {
   expectStatus(response, 206);
-  const isThat = response.bytes.equals(bytes.subarray(first, end));
-  expectThat(isThat, `bytes ${first} to ${end - 1}`, `${response.bytes.length} other bytes`);
+  const isThat = response.bytes.equals(bytes.subarray(start, end));
+  expectThat(isThat, `bytes ${start} to ${end - 1}`, `${response.bytes.length} other bytes`);
 }
 
 /** Asserts that the response is 200 with the whole file. */

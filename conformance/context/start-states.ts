@@ -148,8 +148,8 @@ export async function acceptedDevice(
 /** Arranges two independent accepted devices. */
 export async function twoDevices(
   context: TestContext,
-): Promise<{ device: SuiteDevice; other: SuiteDevice }> {
-  return { device: await acceptedDevice(context), other: await acceptedDevice(context) };
+): Promise<{ device: SuiteDevice; otherDevice: SuiteDevice }> {
+  return { device: await acceptedDevice(context), otherDevice: await acceptedDevice(context) };
 }
 
 /** A device, and an artifact that it may fetch. */

@@ -38,8 +38,8 @@ describe('the target admin', () => {
     });
     const baseUrl = await serve((request, response) => {
       const page = new URL(request.url ?? '', 'http://host').searchParams.get('page');
-      const others = Array.from({ length: 500 }, (_, index) => device(`other-${index}`));
-      response.end(JSON.stringify(page === '1' ? others : [device('sought')]));
+      const otherDevices = Array.from({ length: 500 }, (_, index) => device(`other-${index}`));
+      response.end(JSON.stringify(page === '1' ? otherDevices : [device('sought')]));
     });
     const found = await contextOn(baseUrl).admin.findDevice({ serial: 'sought' });
     expect(found?.id).toBe('id-sought');

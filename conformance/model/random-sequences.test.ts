@@ -64,8 +64,9 @@ async function findFailure(onWrite: Write, model: ModelOptions = {}): Promise<Ex
 /** A store in which a removed key reappears when another device writes. */
 const restoreRemovedKey: Write = (stores, device, pairs) => {
   const removedKeys = Object.keys(pairs).filter((name) => pairs[name] === '' && stores.get(device));
-  for (const [other, store] of stores) {
-    if (other !== device && store.removed) stores.set(other, { ...store, [store.removed]: 'one' });
+  for (const [otherDevice, store] of stores) {
+    if (otherDevice !== device && store.removed)
+      stores.set(otherDevice, { ...store, [store.removed]: 'one' });
   }
   const earlierPairs = stores.get(device) ?? {};
   write(stores, device, pairs);
@@ -93,10 +94,10 @@ describe('random sequences of steps', () => {
     expect(violated).toContain('configuration.empty-removes');
     const steps = expected.split(/; \d+\. /);
     expect(steps).toHaveLength(7);
-    const [, , , set, remove, other, read] = steps;
+    const [, , , set, remove, otherWrite, read] = steps;
     const [, name] = /^device ([ABC]) sets \{"\w+":"one"\}$/.exec(set ?? '') ?? [];
     expect(remove).toMatch(new RegExp(`^device ${name} sets \\{"\\w+":""\\}$`));
-    expect(other).toMatch(new RegExp(`^device [^${name}] sets`));
+    expect(otherWrite).toMatch(new RegExp(`^device [^${name}] sets`));
     expect(read).toMatch(new RegExp(`^device ${name} reads its configuration`));
   });
 

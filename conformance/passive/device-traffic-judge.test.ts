@@ -40,8 +40,8 @@ function tokenOf(name: string, claims: object = { iat: 0, exp: WEEK_SECONDS }): 
   return `${part({ alg: 'none' })}.${part({ name, ...claims })}.c2ln`;
 }
 
-const first = tokenOf('first');
-const second = tokenOf('second');
+const firstToken = tokenOf('first');
+const secondToken = tokenOf('second');
 
 /** Returns the verdicts of the judge on the last of these exchanges. */
 function verdictsOn(steps: readonly GivenExchange[]): readonly ServerVerdict[] {
@@ -56,7 +56,7 @@ function verdictsOn(steps: readonly GivenExchange[]): readonly ServerVerdict[] {
 }
 
 function exchangeOf(step: GivenExchange, sentMs: number) {
-  const { operation, status, response, sent, id = 'd-1', headers = {}, token = first } = step;
+  const { operation, status, response, sent, id = 'd-1', headers = {}, token = firstToken } = step;
   const isSource = operation === SOURCE;
   const url = isSource ? sourceUri : base + operations[operation].path.replace(/\{\w+\}/, id);
   const isSigned = operation === 'post-auth-request';
@@ -79,7 +79,11 @@ function exchangeOf(step: GivenExchange, sentMs: number) {
   };
 }
 
-const authRequest = (response: unknown = first, status = 200, pubkey = 'key-1'): GivenExchange => ({
+const authRequest = (
+  response: unknown = firstToken,
+  status = 200,
+  pubkey = 'key-1',
+): GivenExchange => ({
   operation: 'post-auth-request',
   status,
   response,
@@ -176,13 +180,13 @@ const honest: readonly GivenExchange[] = [
   pollV2(),
   poll('get-next-deployment', otherInstructions('d-3')),
   poll('post-next-deployment', otherInstructions('d-3')),
-  authRequest(second),
-  pollV2(undefined, { token: second }),
-  pollV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
+  authRequest(secondToken),
+  pollV2(undefined, { token: secondToken }),
+  pollV2({ error: 'over' }, { token: secondToken, status: 401, afterSeconds: 8 * DAY_SECONDS }),
 ];
 
 const offered = [authRequest(), pollV2(instructions)];
-const letInAgain = [authRequest(), { ...authRequest(second), token: second }];
+const letInAgain = [authRequest(), { ...authRequest(secondToken), token: secondToken }];
 const refusedToken = (token: string) => pollV2(error, { status: 401, token });
 const refusedAgain = (response: unknown, headers = {}) => refusedWith(response, { headers });
 const page = '<html>busy</html>';
@@ -191,9 +195,9 @@ const page = '<html>busy</html>';
 function withWrong(path: string): unknown {
   const copy = structuredClone(instructions) as Record<string, unknown>;
   const steps = path.split('.');
-  const last = steps.pop() ?? '';
+  const lastStep = steps.pop() ?? '';
   const parent = steps.reduce((inner, step) => inner[step] as typeof copy, copy);
-  parent[last] = 7;
+  parent[lastStep] = 7;
   return copy;
 }
 
@@ -211,15 +215,18 @@ const statusViolations = reportableStatuses.map((status) => {
 const violations: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
   ...fieldViolations,
   ...statusViolations,
-  ['auth.token-is-plain-text', [authRequest(`"${first}"`)]],
+  ['auth.token-is-plain-text', [authRequest(`"${firstToken}"`)]],
   ['auth.token-is-a-jwt', [authRequest('a-token')]],
   ['tokens.device-token-lasts-a-week', [authRequest(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
   [
     'tokens.device-token-lasts-a-week',
-    [authRequest(), pollV2(), refusedToken(first), authRequest(second)],
+    [authRequest(), pollV2(), refusedToken(firstToken), authRequest(secondToken)],
   ],
-  ['tokens.device-token-opens', [authRequest(), refusedToken(first), authRequest(second)]],
-  ['tokens.renewal', [...letInAgain, refusedToken(second), authRequest(first)]],
+  [
+    'tokens.device-token-opens',
+    [authRequest(), refusedToken(firstToken), authRequest(secondToken)],
+  ],
+  ['tokens.renewal', [...letInAgain, refusedToken(secondToken), authRequest(firstToken)]],
   [
     'tokens.expired-is-refused',
     [authRequest(), pollV2(undefined, { afterSeconds: 8 * DAY_SECONDS })],
@@ -348,18 +355,18 @@ describe("the judge of a device's traffic", () => {
     ['of a refusal for which the contract shows no body', [report('installing', 409)]],
     [
       'when a refused token was followed by a refused device',
-      [authRequest(), refusedToken(first), refusedWith({ error: 'no' })],
+      [authRequest(), refusedToken(firstToken), refusedWith({ error: 'no' })],
     ],
     [
       'when the device was let in again with another key',
-      [authRequest(), refusedToken(first), authRequest(second, 200, 'key-2')],
+      [authRequest(), refusedToken(firstToken), authRequest(secondToken, 200, 'key-2')],
     ],
     [
       'when the refused token was past its week',
       [
         authRequest(),
         pollV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }),
-        authRequest(second),
+        authRequest(secondToken),
       ],
     ],
     ['when a form of the poll was never accepted', [authRequest(), pollV2(error, { status: 400 })]],
@@ -401,8 +408,8 @@ describe("the judge of a device's traffic", () => {
   });
 
   it('decides nothing about an exchange outside the contract, or without a response', () => {
-    const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
-    expect(new DeviceTrafficJudge('X-SVC').judge(other)).toEqual([]);
+    const otherExchange = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
+    expect(new DeviceTrafficJudge('X-SVC').judge(otherExchange)).toEqual([]);
     expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });
@@ -425,7 +432,7 @@ describe('the evidence of a violation in a device life', () => {
   });
 
   it('is the exchange that refused a token, not the later proof', () => {
-    const steps = [authRequest(), pollV2(), refusedToken(first), authRequest(second)];
+    const steps = [authRequest(), pollV2(), refusedToken(firstToken), authRequest(secondToken)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',
       response: { status: 401 },
@@ -433,15 +440,19 @@ describe('the evidence of a violation in a device life', () => {
   });
 
   it.each<[RequirementId, readonly GivenExchange[], string]>([
-    ['next.finished-is-over', [...offered, report('success', 204), pollV2(instructions)], first],
+    [
+      'next.finished-is-over',
+      [...offered, report('success', 204), pollV2(instructions)],
+      firstToken,
+    ],
     [
       'next.finished-is-over',
       [...offered, report('success', 204), pollV2(instructions)],
       'c2VjcmV0',
     ],
-    ['auth.token-is-plain-text', [authRequest(`"${first}"`)], first],
+    ['auth.token-is-plain-text', [authRequest(`"${firstToken}"`)], firstToken],
     ['auth.token-is-a-jwt', [authRequest(`opaque-${'t'.repeat(5000)}`)], 'opaque-ttt'],
-    ['errors.body-is-error', [refusedWith(page)], `Bearer ${first}`],
+    ['errors.body-is-error', [refusedWith(page)], `Bearer ${firstToken}`],
   ])('contains no secret for the requirement %s', (requirement, steps, secret) => {
     const text = JSON.stringify(evidenceOf(steps, requirement));
     expect(text).toContain('<masked');

@@ -164,8 +164,8 @@ export class JudgedExchange {
   }
 
   /** Returns a segment of the request's path: see `segmentOf`. */
-  segment(before = 0): string {
-    return segmentOf(this.#url, before);
+  segment(indexFromEnd = 0): string {
+    return segmentOf(this.#url, indexFromEnd);
   }
 
   get #url(): URL {
@@ -178,9 +178,9 @@ export class JudgedExchange {
  * Returns a segment of a URL's path, counted from the end: 0 is the last. The segment is decoded
  * unless its percent-encoding is invalid.
  */
-export function segmentOf(url: string | URL, before: number): string {
+export function segmentOf(url: string | URL, indexFromEnd: number): string {
   const { pathname } = typeof url === 'string' ? new URL(url) : url;
-  const segment = pathname.split('/').at(-1 - before) ?? '';
+  const segment = pathname.split('/').at(-1 - indexFromEnd) ?? '';
   try {
     return decodeURIComponent(segment);
   } catch {

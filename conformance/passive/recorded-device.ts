@@ -12,7 +12,7 @@ export class RecordedDevices {
   readonly #indexes = new Map<string, number>();
   readonly #identityOfToken = new Map<string, string>();
   readonly #indexOfLink = new Map<string, number>();
-  #next = 0;
+  #nextIndex = 0;
 
   /** Number of devices that were identified. */
   get count(): number {
@@ -30,8 +30,8 @@ export class RecordedDevices {
 
   /** Returns a new index, for an exchange whose device is unknown. */
   another(): number {
-    this.#next += 1;
-    return this.#next - 1;
+    this.#nextIndex += 1;
+    return this.#nextIndex - 1;
   }
 
   /** Returns the device to which the link to a file was offered; undefined for other URLs. */

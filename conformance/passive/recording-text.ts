@@ -38,16 +38,16 @@ function violatedLines({ requirements }: RecordingJudgement): string[] {
   const violatedRows = requirements.filter((row) => row.violated > 0);
   const more = violatedRows.length - SHOWN_MAX;
   const rows = violatedRows.slice(0, SHOWN_MAX).flatMap((row) => {
-    const { requirement, sentence, judged, firstViolation: first } = row;
+    const { requirement, sentence, judged, firstViolation } = row;
     return [
       '',
       `  ${requirement}: ${sentence}`,
       `    violated by ${row.violated} of ${judged}`,
-      ...(first
+      ...(firstViolation
         ? [
-            `    first: ${first.entry}, ${first.at}, ${first.operation}`,
-            `    expected ${first.expected}`,
-            `    received ${first.actual}`,
+            `    first: ${firstViolation.entry}, ${firstViolation.at}, ${firstViolation.operation}`,
+            `    expected ${firstViolation.expected}`,
+            `    received ${firstViolation.actual}`,
           ]
         : []),
     ];

@@ -28,7 +28,7 @@ const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('bas
 const token = `${part({ alg: 'none' })}.${part({ iat: 0, exp: 604_800 })}.c2ln`;
 
 let folder: string;
-let second = 0;
+let seconds = 0;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-judged-'));
@@ -42,8 +42,8 @@ function fileOf(name: string, content: string | Buffer): string {
 }
 
 function startedAt(): string {
-  second += 1;
-  return new Date(Date.UTC(2026, 0, 31, 12, 0, second)).toISOString();
+  seconds += 1;
+  return new Date(Date.UTC(2026, 0, 31, 12, 0, seconds)).toISOString();
 }
 
 interface Made {
@@ -166,10 +166,10 @@ describe('the recording of a good server', () => {
   });
 
   it('is judged in the order in which the exchanges ended', async () => {
-    const [first, last] = [reports('success'), polls({ size: 0 }, 204)];
+    const [successReport, idlePoll] = [reports('success'), polls({ size: 0 }, 204)];
     const found = await judge(
       'turned.har',
-      har(last, first, authRequest(), polls(json(instructions))),
+      har(idlePoll, successReport, authRequest(), polls(json(instructions))),
     );
     expect(found.outcome).toBe('pass');
   });
@@ -303,8 +303,10 @@ describe('recorded entries that cannot be judged', () => {
   });
 
   it('are all counted, and the first five are listed', async () => {
-    const others = Array.from({ length: 7 }, () => entry('', { url: 'https://cdn.example/a' }));
-    const found = await judge('many.har', har(...others, entry(paths.attributes)));
+    const foreignEntries = Array.from({ length: 7 }, () =>
+      entry('', { url: 'https://cdn.example/a' }),
+    );
+    const found = await judge('many.har', har(...foreignEntries, entry(paths.attributes)));
     expect(recordingText(found)).toContain(
       '7 of other servers: entry 1, entry 2, entry 3, entry 4, entry 5 and 2 more',
     );

@@ -127,8 +127,8 @@ export async function judgeRecording(
 function serverOf(file: string, exchanges: readonly FullExchange[]): string | undefined {
   const ofDevices = callsByServer(exchanges, apiPrefixes.device);
   const calls = ofDevices.size > 0 ? ofDevices : callsByServer(exchanges, apiPrefixes.management);
-  const [first, ...others] = calls.keys();
-  if (others.length === 0) return first;
+  const [firstServer, ...otherServers] = calls.keys();
+  if (otherServers.length === 0) return firstServer;
   const serverTexts = [...calls]
     .map(([server, count]) => `${server} (${count})`)
     .slice(0, NAMED_MAX);

@@ -52,11 +52,11 @@ export class RunHistory {
   earlierValue(
     subject: string,
     value: unknown,
-    isSame: (first: unknown, value: unknown) => boolean,
+    isSame: (recordedValue: unknown, value: unknown) => boolean,
   ): unknown {
     if (this.#facts.has(subject)) {
-      const first = this.#facts.get(subject);
-      return isSame(first, value) ? undefined : first;
+      const recordedValue = this.#facts.get(subject);
+      return isSame(recordedValue, value) ? undefined : recordedValue;
     }
     if (this.#facts.size < FACTS_MAX) this.#facts.set(subject, value);
     return undefined;
@@ -67,9 +67,9 @@ export class RunHistory {
    * before; undefined if there was none.
    */
   latest(subject: string, ms: number): number | undefined {
-    const before = this.#latest.get(subject);
-    const isNew = before === undefined ? this.#latest.size < FACTS_MAX : ms > before;
+    const latestMs = this.#latest.get(subject);
+    const isNew = latestMs === undefined ? this.#latest.size < FACTS_MAX : ms > latestMs;
     if (isNew) this.#latest.set(subject, ms);
-    return before;
+    return latestMs;
   }
 }

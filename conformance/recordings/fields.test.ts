@@ -160,9 +160,12 @@ describe('the deprecated field propagate', () => {
 
   it('is not found in other operations, nor in a request without it', () => {
     const request = { propagate: true };
-    const others = ['/api/management/v1/useradm/users', '/api/internal/v2/useradm/tenants/t/users'];
-    for (const other of others) {
-      expect(fieldsOf(other, { method: 'POST', request })).not.toContain('propagate');
+    const otherPaths = [
+      '/api/management/v1/useradm/users',
+      '/api/internal/v2/useradm/tenants/t/users',
+    ];
+    for (const otherPath of otherPaths) {
+      expect(fieldsOf(otherPath, { method: 'POST', request })).not.toContain('propagate');
     }
     expect(fieldsOf(path, { method: 'POST', request: { email: 'a@b.c' } })).toEqual([]);
   });

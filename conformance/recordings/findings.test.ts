@@ -58,8 +58,8 @@ describe('the findings in recorded traffic', () => {
     const statuses = [410, 404, 200, 410, 500];
     const { findings } = await trafficOf(statuses.map((status) => call(roles, { status })));
     expect(findings).toMatchObject([{ exchanges: 5, refused: 2 }]);
-    const others = await trafficOf([call('v2/useradm/roles', { status: 410 })]);
-    expect(others.findings).toEqual([]);
+    const otherTraffic = await trafficOf([call('v2/useradm/roles', { status: 410 })]);
+    expect(otherTraffic.findings).toEqual([]);
   });
 
   it('contain a call and a field when one exchange uses both', async () => {

@@ -44,8 +44,9 @@ function parseCalendar(text: string): Component {
       inner.properties.push({ name, parameters, value });
     }
   }
-  const [calendar, ...others] = root.components;
-  if (open.length !== 1 || !calendar || others.length > 0) throw new Error('not one calendar');
+  const [calendar, ...otherCalendars] = root.components;
+  if (open.length !== 1 || !calendar || otherCalendars.length > 0)
+    throw new Error('not one calendar');
   return calendar;
 }
 
@@ -114,10 +115,12 @@ describe('the iCalendar document', () => {
 
   it('depends only on its input, and keeps the event IDs at later times', () => {
     expect(scheduleIcal(scheduleOn('2026-10-18'), stampMs)).toBe(document);
-    const later = parseCalendar(scheduleIcal(scheduleOn('2027-09-01'), dayStartMs('2027-09-01')));
+    const laterCalendar = parseCalendar(
+      scheduleIcal(scheduleOn('2027-09-01'), dayStartMs('2027-09-01')),
+    );
     const uidsOf = ({ components }: Component) =>
       components.map((event) => propertyOf(event, 'UID').value);
-    expect(uidsOf(later)).toEqual(uidsOf(calendar));
+    expect(uidsOf(laterCalendar)).toEqual(uidsOf(calendar));
     expect(new Set(uidsOf(calendar)).size).toBe(events.length);
   });
 

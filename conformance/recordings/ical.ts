@@ -39,8 +39,9 @@ interface CalendarEntry {
 
 function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: CalendarEntry): void {
   const deprecatedRows = rows.filter((row) => row.deprecatedSince === day);
-  const [first] = deprecatedRows;
-  const summary = deprecatedRows.length === 1 && first ? rowName(first) : countsOf(deprecatedRows);
+  const [firstRow] = deprecatedRows;
+  const summary =
+    deprecatedRows.length === 1 && firstRow ? rowName(firstRow) : countsOf(deprecatedRows);
   calendar.createEvent({
     ...allDay(day, stamp),
     id: `deprecated-${day}@fleetbed`,

@@ -86,9 +86,9 @@ async function headOf(texts: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-async function* joined(head: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+async function* joined(head: string, tail: AsyncIterable<string>): AsyncGenerator<string> {
   yield head;
-  yield* rest;
+  yield* tail;
 }
 
 async function wholeText(

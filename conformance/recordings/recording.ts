@@ -82,8 +82,8 @@ export function recordedHeaders(
   for (const [name, value] of pairs) {
     if (typeof name !== 'string' || typeof value !== 'string') continue;
     const key = name.toLowerCase();
-    const before = headers.get(key);
-    headers.set(key, before === undefined ? value : `${before}, ${value}`);
+    const earlierValue = headers.get(key);
+    headers.set(key, earlierValue === undefined ? value : `${earlierValue}, ${value}`);
   }
   return Object.fromEntries(headers);
 }

@@ -28,9 +28,9 @@ describe('a deprecated call', () => {
   it('is found with any parameter and any prefix before the API path', () => {
     const row = deprecatedApis.find(({ path }) => path === '/useradm/roles/{id}');
     const segment = fc.stringMatching(/^[\w.~%@:-]{1,40}$/);
-    const before = fc.array(fc.stringMatching(/^[a-z0-9]{1,8}$/), { maxLength: 3 });
+    const prefixes = fc.array(fc.stringMatching(/^[a-z0-9]{1,8}$/), { maxLength: 3 });
     fc.assert(
-      fc.property(segment, before, (id, prefix) => {
+      fc.property(segment, prefixes, (id, prefix) => {
         const path = `${prefix.map((part) => `/${part}`).join('')}${v1}/useradm/roles/${id}`;
         expect(usedBy('GET', path)).toEqual([`GET v1 ${row?.path}`]);
       }),

@@ -8,8 +8,8 @@ import {
 } from '../../fixtures/testing/page-checks.ts';
 import { compareReports } from '../result/compare.ts';
 import {
-  before,
   coverage,
+  earlierResult,
   failedVerdict,
   hostile,
   result,
@@ -21,7 +21,7 @@ import { conformanceHtml } from './html.ts';
 
 const schemes = ['light', 'dark'] as const;
 const failedId = failedVerdict?.id ?? '';
-const html = conformanceHtml(result, coverage, compareReports(before, result));
+const html = conformanceHtml(result, coverage, compareReports(earlierResult, result));
 const { open, url } = browserOn(html);
 
 let page: Page;
@@ -55,8 +55,8 @@ describe('the HTML page of a run', () => {
     expect(await count()).toBe(`${verdicts.length} of ${verdicts.length} cases`);
     const areas = new Set(verdicts.map(({ id }) => id.split('/')[0]));
     expect(await page.locator('#verdicts > .kit-group').count()).toBe(areas.size);
-    const first = page.locator('#verdicts > .kit-group').first();
-    expect(await first.locator('> summary').textContent()).toContain('1 fail');
+    const firstGroup = page.locator('#verdicts > .kit-group').first();
+    expect(await firstGroup.locator('> summary').textContent()).toContain('1 fail');
     expect(await visibleCases().count()).toBe(3);
     expect(await visibleCases().first().locator('summary').textContent()).toContain(
       `expected status 400, actual ${hostile}`,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { compareReports } from '../result/compare.ts';
-import { before, coverage, exchange, hostile, result } from '../testing/hostile-result.ts';
+import { coverage, earlierResult, exchange, hostile, result } from '../testing/hostile-result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { conformanceHtml } from './html.ts';
 
 const maxBytes = 2_000_000;
-const html = conformanceHtml(result, coverage, compareReports(before, result));
+const html = conformanceHtml(result, coverage, compareReports(earlierResult, result));
 
 describe('the HTML file of a run', () => {
   it('loads nothing and runs only its own script', () => {

@@ -171,7 +171,7 @@ function outcome(caseVerdict: CaseVerdict, scripts: ScriptFiles): Element {
     ...violations.map(violationText),
     ...(caseVerdict.exchanges ?? [])
       .slice(-1)
-      .map((last) => withoutBase64(JSON.stringify(last, null, 1))),
+      .map((lastExchange) => withoutBase64(JSON.stringify(lastExchange, null, 1))),
   ];
   const reasonText = within(MESSAGE_MAX_BYTES, reason?.text ?? '');
   if (caseVerdict.waiver) {

@@ -121,8 +121,8 @@ describe('the text report of a run', () => {
 
 describe('a line of progress', () => {
   it('contains the verdict, the case and the outcome', () => {
-    const [first] = verdicts;
-    expect(first && verdictLine(first)).toBe(
+    const [firstVerdict] = verdicts;
+    expect(firstVerdict && verdictLine(firstVerdict)).toBe(
       'fail         deployment-status/missing-status-is-400: ' +
         'expected status 400, actual 204 without a body',
     );

@@ -72,8 +72,8 @@ function endLine(
   },
 ): string {
   const { method, path } = managementOperations[id];
-  const [before = '', after = ''] = path.split('{id}');
-  const url = `${maskedWord(baseUrl + before)}${made}${after === '' ? '' : maskedWord(after)}`;
+  const [prefix = '', suffix = ''] = path.split('{id}');
+  const url = `${maskedWord(baseUrl + prefix)}${made}${suffix === '' ? '' : maskedWord(suffix)}`;
   return removalCommand(request, method, url, body);
 }
 

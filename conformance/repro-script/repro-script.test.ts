@@ -201,11 +201,13 @@ describe('the outcome of a repro script', () => {
   /** Returns the run of the script of one response against a server that now gives another one. */
   async function outcomeOf(
     seen: ScriptExchange['response'],
-    now: { readonly status: number; readonly body?: string | Buffer },
+    currentResponse: { readonly status: number; readonly body?: string | Buffer },
     finding: { readonly expected: string; readonly actual: string },
   ) {
     const baseUrl = await serve((_, response) => {
-      response.writeHead(now.status, { 'content-type': 'x/y', connection: 'close' }).end(now.body);
+      response
+        .writeHead(currentResponse.status, { 'content-type': 'x/y', connection: 'close' })
+        .end(currentResponse.body);
     });
     const request = { line: `GET ${baseUrl}/`, headers: {} };
     const steps = [{ request, ...(seen && { response: seen }) }];
@@ -215,26 +217,26 @@ describe('the outcome of a repro script', () => {
   const headers = { 'content-type': 'x/y', date: 'Fri, 27 Nov 2026 10:00:00 GMT' };
   const ofStatus = { expected: 'status 400 or 422 for a name', actual: '204 without a body' };
   const ofBody = { expected: 'name as string', actual: "name: none, in it's" };
-  const first = 'aaaaaaaa-0000-4000-8000-000000000001';
-  const second = 'bbbbbbbb-1111-4111-9111-111111111112';
+  const firstId = 'aaaaaaaa-0000-4000-8000-000000000001';
+  const secondId = 'bbbbbbbb-1111-4111-9111-111111111112';
 
   it.each([
     ['1 and "reproduced" when the status is still wrong', 204, 204, 1],
     ['1 when another status came that is wrong too', 204, 500, 1],
     ['0 and "not reproduced" when an expected status came', 204, 422, 0],
-  ])('is exit code %s', async (_, seen, now, code) => {
-    const ran = await outcomeOf({ status: seen, headers }, { status: now }, ofStatus);
+  ])('is exit code %s', async (_, seen, currentStatus, code) => {
+    const ran = await outcomeOf({ status: seen, headers }, { status: currentStatus }, ofStatus);
     expect([ran.code, ran.stderr]).toEqual([code, '']);
-    expect(ran.stdout).toContain(`expected status 400 or 422, actual status ${now}\n`);
+    expect(ran.stdout).toContain(`expected status 400 or 422, actual status ${currentStatus}\n`);
     expect(ran.stdout).toContain(code === 1 ? '\nreproduced\n' : '\nnot reproduced\n');
     expect(ran.script).toContain('# expected  status 400 or 422 for a name');
   });
 
   it.each([
-    ['1 when the body is the same but for ids and times', `{"id":"${second}","é":1}`, 1],
-    ['0 when the body has changed', `{"id":"${second}","name":"a"}`, 0],
+    ['1 when the body is the same but for ids and times', `{"id":"${secondId}","é":1}`, 1],
+    ['0 when the body has changed', `{"id":"${secondId}","name":"a"}`, 0],
   ])('is exit code %s', async (_, body, code) => {
-    const seen = { status: 200, headers, body: `{"id":"${first}","é":1}` };
+    const seen = { status: 200, headers, body: `{"id":"${firstId}","é":1}` };
     const ran = await outcomeOf(seen, { status: 200, body }, ofBody);
     expect([ran.code, ran.stderr]).toEqual([code, '']);
     expect(ran.stdout).toContain('expected name as string\n');
@@ -242,9 +244,9 @@ describe('the outcome of a repro script', () => {
 
   it.each(['END\n', "'", '`', '$(', '"', '\\', '\n'])(
     'depends on no command that a recorded response contains after %j',
-    async (before) => {
-      const body = `${before}touch pwned;${before}\ntouch pwned\n`;
-      const seen = { status: 200, headers: { ...headers, link: `${before}touch pwned` }, body };
+    async (separator) => {
+      const body = `${separator}touch pwned;${separator}\ntouch pwned\n`;
+      const seen = { status: 200, headers: { ...headers, link: `${separator}touch pwned` }, body };
       const finding = { expected: `a name${body}`, actual: body };
       const ran = await outcomeOf(seen, { status: 204 }, finding);
       expect([ran.code, ran.stderr]).toEqual([0, '']);

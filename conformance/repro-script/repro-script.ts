@@ -102,13 +102,14 @@ function withoutPolls(
 ): readonly StepOfCase[] {
   const steps: StepOfCase[] = [];
   for (const exchange of exchanges) {
-    const before = steps.at(-1);
+    const lastStep = steps.at(-1);
     const operation = operationOf(exchange.request.line, baseUrl);
     const isLook = operation?.authorization === 'user' && operation.method === 'GET';
     const isSame =
-      before !== undefined && JSON.stringify(before.request) === JSON.stringify(exchange.request);
+      lastStep !== undefined &&
+      JSON.stringify(lastStep.request) === JSON.stringify(exchange.request);
     if (isLook && isSame) steps.pop();
-    steps.push({ ...exchange, times: isLook && isSame ? before.times + 1 : 1 });
+    steps.push({ ...exchange, times: isLook && isSame ? lastStep.times + 1 : 1 });
   }
   return steps;
 }
@@ -183,7 +184,8 @@ function withVariables(
   const longestFirst = [...values].sort((one, other) => other.value.length - one.value.length);
   const withMarks = (text: string): string =>
     longestFirst.reduce(
-      (rest, { value, mark }) => rest.replaceAll(value, mark).replaceAll(escaped(value), mark),
+      (markedText, { value, mark }) =>
+        markedText.replaceAll(value, mark).replaceAll(escaped(value), mark),
       text,
     );
   const wording = (own: string, otherwise: string): string => {

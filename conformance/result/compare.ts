@@ -73,19 +73,19 @@ const undecided: readonly VerdictName[] = ['inconclusive', 'error', 'skip'];
 
 /** Compares an earlier result with a later one. */
 export function compareReports(before: ComparedRun, after: ComparedRun): ResultComparison {
-  const earlier = new Map(before.verdicts.map((each) => [each.id, each]));
-  const later = new Map(after.verdicts.map((each) => [each.id, each]));
+  const earlierVerdicts = new Map(before.verdicts.map((each) => [each.id, each]));
+  const laterVerdicts = new Map(after.verdicts.map((each) => [each.id, each]));
   const pairs = after.verdicts.flatMap((each) => {
-    const earlierVerdict = earlier.get(each.id);
-    return earlierVerdict === undefined ? [] : [{ old: earlierVerdict, each }];
+    const earlierVerdict = earlierVerdicts.get(each.id);
+    return earlierVerdict === undefined ? [] : [{ earlierVerdict, each }];
   });
-  const changes = pairs.flatMap(({ old, each }) => changeOf(old, each) ?? []);
+  const changes = pairs.flatMap(({ earlierVerdict, each }) => changeOf(earlierVerdict, each) ?? []);
   return {
     before: originOf(before),
     after: originOf(after),
     changes: changeKinds.flatMap((kind) => changes.filter((each) => each.kind === kind)),
-    newCases: after.verdicts.filter(({ id }) => !earlier.has(id)).map(loneCase),
-    vanishedCases: before.verdicts.filter(({ id }) => !later.has(id)).map(loneCase),
+    newCases: after.verdicts.filter(({ id }) => !earlierVerdicts.has(id)).map(loneCase),
+    vanishedCases: before.verdicts.filter(({ id }) => !laterVerdicts.has(id)).map(loneCase),
     unchanged: pairs.length - changes.length,
   };
 }

@@ -95,8 +95,8 @@ describe('the renderings of the coverage', () => {
 
   it('end with the counts in the text format', () => {
     const { tested, observed, excluded, client } = coverage.totals;
-    const last = coverageText(coverage).trimEnd().split('\n').at(-1);
-    expect(last?.split(/\s+/)).toEqual([
+    const lastLine = coverageText(coverage).trimEnd().split('\n').at(-1);
+    expect(lastLine?.split(/\s+/)).toEqual([
       'all',
       ...[tested, observed, excluded, client, 0].map(String),
     ]);

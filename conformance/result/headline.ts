@@ -46,14 +46,14 @@ function whyFailed({
   const failures = withVerdict(verdicts, 'fail');
   const untestedProblems = problems.filter(({ code }) => code === untestedMust);
   const otherProblems = problems.filter(({ code }) => code !== untestedMust);
-  const first =
+  const firstSentence =
     failures.map(sentenceOf)[0] ?? otherProblems[0]?.text ?? untestedProblems[0]?.text ?? '';
   return [
     ...(failures.length > 0 ? [`${failures.length} of ${casesOf(verdicts)} failed`] : []),
     ...(otherProblems.length > 0 ? [`${amount(otherProblems.length, 'waiver')} to fix`] : []),
     ...(untestedProblems.length > 0 ? [untestedText(musts, capabilities)] : []),
     ...(unauthorized === undefined ? [] : [`the run ended early: ${unauthorized}`]),
-    `first: ${first}`,
+    `first: ${firstSentence}`,
   ].join('; ');
 }
 

@@ -86,8 +86,8 @@ describe('the observations of open points in a run', () => {
   const observing = listCases().filter(({ requirements: named }) =>
     linked.some(({ id }) => named.some((each) => each === id)),
   );
-  const [first] = observing;
-  const openPoint = linked.find(({ id }) => first?.requirements.some((each) => each === id));
+  const [firstCase] = observing;
+  const openPoint = linked.find(({ id }) => firstCase?.requirements.some((each) => each === id));
 
   it('have an entry for each open point that a requirement observes', () => {
     const ids = new Set(linked.map((each) => each.openPoint));
@@ -100,7 +100,7 @@ describe('the observations of open points in a run', () => {
   });
 
   it('show the behaviour of the target beside that of the reference server', () => {
-    const verdict = verdictOn(first?.id ?? '', {
+    const verdict = verdictOn(firstCase?.id ?? '', {
       verdict: 'observed',
       observation: 'answered with 404',
     });
@@ -108,18 +108,18 @@ describe('the observations of open points in a run', () => {
     const point = openPoints.find(({ id }) => id === reading?.id);
     expect(reading).toMatchObject({ question: point?.question, reference: point?.choice });
     expect(reading?.target).toEqual([
-      { caseId: first?.id, verdict: 'observed', text: 'answered with 404' },
+      { caseId: firstCase?.id, verdict: 'observed', text: 'answered with 404' },
     ]);
     const text = conformanceReport(resultOf([verdict], { openPoints: observationsOf([verdict]) }));
     expect(text).toContain(`  ${point?.question} [${openPoint?.openPoint}]`);
     expect(text).toContain(`    reference server  ${point?.choice}`);
-    expect(text).toContain(`    target            answered with 404 [${first?.id}]`);
+    expect(text).toContain(`    target            answered with 404 [${firstCase?.id}]`);
   });
 
   it('give the reason when nothing was observed', () => {
     const reason = { code: 'user', text: 'the target does not offer user' };
-    const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
+    const verdict = verdictOn(firstCase?.id ?? '', { verdict: 'skip', reason });
     const seen = observationsOf([verdict]).flatMap((reading) => reading.target);
-    expect(seen).toEqual([{ caseId: first?.id, verdict: 'skip', text: reason.text }]);
+    expect(seen).toEqual([{ caseId: firstCase?.id, verdict: 'skip', text: reason.text }]);
   });
 });

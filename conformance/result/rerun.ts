@@ -50,11 +50,11 @@ export function compareRerunCases(
   return rerunOutcomes.flatMap((end) => rows.filter((row) => row.end === end));
 }
 
-function endOf(after: CaseVerdict | undefined): RerunOutcome {
-  if (after?.waiver) return 'waived';
-  if (after?.verdict === 'fail') return 'still-failing';
+function endOf(verdict: CaseVerdict | undefined): RerunOutcome {
+  if (verdict?.waiver) return 'waived';
+  if (verdict?.verdict === 'fail') return 'still-failing';
   // An observing case fails only by what else it saw; without that it observes.
-  const isFixed = after?.verdict === 'pass' || after?.verdict === 'observed';
+  const isFixed = verdict?.verdict === 'pass' || verdict?.verdict === 'observed';
   return isFixed ? 'fixed' : 'other';
 }
 

@@ -65,7 +65,7 @@ describe('the totals of a run', () => {
 });
 
 describe('the count of decided MUST requirements', () => {
-  const first = 'authentication/first-contact-is-401';
+  const firstContactId = 'authentication/first-contact-is-401';
 
   it('has only the violated requirements of a failed case', () => {
     const failed = verdictOn('audit-log/list-is-200', { verdict: 'fail' });
@@ -80,7 +80,7 @@ describe('the count of decided MUST requirements', () => {
     ['error', 0],
     ['skip', 0],
   ])('has a MUST with the verdict %s this many times: %i', (verdict, decided) => {
-    expect(decideMusts([verdictOn(first, { verdict })]).decided).toBe(decided);
+    expect(decideMusts([verdictOn(firstContactId, { verdict })]).decided).toBe(decided);
   });
 
   it('comes with a list of each MUST that no case decided', () => {
@@ -97,10 +97,12 @@ describe('the count of decided MUST requirements', () => {
 
   it('comes with the reason of the nearest case for each undecided MUST', () => {
     const reason = { code: 'user', text: 'the target does not offer user' };
-    const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
+    const { undecidedMusts } = decideMusts([
+      verdictOn(firstContactId, { verdict: 'skip', reason }),
+    ]);
     expect(undecidedMusts).toContainEqual({
       id: 'auth.first-contact-is-401',
-      reason: `${first} skip: the target does not offer user`,
+      reason: `${firstContactId} skip: the target does not offer user`,
       code: 'user',
     });
   });

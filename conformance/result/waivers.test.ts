@@ -111,9 +111,9 @@ describe('a case that follows from a waived failure', () => {
       { verdict: 'inconclusive', reason: { code: 'start-state-missed', text, expected } as never },
       { exchanges: seen },
     );
-  const waived = (other: CaseVerdict, tested = ['auth.first-contact-is-401']) => {
+  const waived = (otherVerdict: CaseVerdict, tested = ['auth.first-contact-is-401']) => {
     const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
-    const { verdicts, problems } = applyWaivers([other, failed], [waiver], known);
+    const { verdicts, problems } = applyWaivers([otherVerdict, failed], [waiver], known);
     return { waiver: verdicts[0]?.waiver, outcome: outcomeOf(verdicts, problems) };
   };
 
@@ -129,8 +129,8 @@ describe('a case that follows from a waived failure', () => {
     ['another status', unreachedStart('status 401', exchanges(500))],
     ['another operation', unreachedStart('status 401', exchanges(403, `GET ${url}`))],
     ['no exchange', unreachedStart('status 401', [])],
-  ])('is not assumed for %s', (_, other) => {
-    expect(waived(other)).toEqual({ waiver: undefined, outcome: 'inconclusive' });
+  ])('is not assumed for %s', (_, otherVerdict) => {
+    expect(waived(otherVerdict)).toEqual({ waiver: undefined, outcome: 'inconclusive' });
   });
 
   const violation = (requirement: string, operation: string): ReportedViolation => ({
@@ -156,9 +156,9 @@ describe('a case that follows from a waived failure', () => {
     violated: ['errors.request-id-is-string' as const],
     violations: [violation('errors.request-id-is-string', 'post-auth-request')],
   };
-  const alsoWaived = (other: CaseVerdict, tested: readonly string[]) => {
+  const alsoWaived = (otherVerdict: CaseVerdict, tested: readonly string[]) => {
     const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
-    return applyWaivers([other, textual], [waiver], known).verdicts[0]?.waiver?.follows;
+    return applyWaivers([otherVerdict, textual], [waiver], known).verdicts[0]?.waiver?.follows;
   };
 
   it('is waived when its exchanges only violate what the waived case tests', () => {
@@ -172,8 +172,8 @@ describe('a case that follows from a waived failure', () => {
     ['a failure of its own', violating('errors.says-why', 'post-auth-request'), undefined],
   ])(
     'is waived or not if the waived case does not test its violations: %s',
-    (_, other, follows) => {
-      expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);
+    (_, otherVerdict, follows) => {
+      expect(alsoWaived(otherVerdict, ['auth.first-contact-is-401'])).toBe(follows);
     },
   );
 });

@@ -59,7 +59,7 @@ export function readWaivers(
   }
   const waivers = document.content.waivers.map((each) => ({ ...each, id: presentId(each.id) }));
   const repeatedIndex = waivers.findIndex(({ id }, index) =>
-    waivers.slice(0, index).some((earlier) => earlier.id === id),
+    waivers.slice(0, index).some((earlierWaiver) => earlierWaiver.id === id),
   );
   const locationOf = (index: number): string => {
     const { line, column } = document.positionOf(['waivers', index, 'id']);

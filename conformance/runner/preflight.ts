@@ -51,10 +51,11 @@ export async function preflight(
   });
   try {
     const responses = await refusedRequests(new ApiCaller(client), isStarting);
-    const [first] = responses;
+    const [firstResponse] = responses;
     const down = isStarting ? responses.find(isGatewayError) : undefined;
     if (down) throw wrongTarget(baseUrl, down);
-    if (first && !responses.some(comesFromThisApi)) throw wrongTarget(baseUrl, first);
+    if (firstResponse && !responses.some(comesFromThisApi))
+      throw wrongTarget(baseUrl, firstResponse);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     if (error.code !== 'interrupted') throw await setupErrorOf(error, client, baseUrl);

@@ -28,9 +28,9 @@ interface Parts {
 }
 
 function theOnly(cases: readonly RunnableCase[]): RunnableCase {
-  const [first] = cases;
-  if (!first) throw new Error('there is no case');
-  return first;
+  const [onlyCase] = cases;
+  if (!onlyCase) throw new Error('there is no case');
+  return onlyCase;
 }
 
 function judging(parts: Parts): RunnableCase {

@@ -16,9 +16,9 @@ describe('the order of cases in groups', () => {
   });
 
   it('runs a case alone, after all others, if it may spoil the lists of the target', () => {
-    const last = { ...plain, order: 'last' } as const;
-    const groups = splitByOrder([last, rough, plain], true);
-    expect(groups).toEqual({ together: [plain], alone: [rough, last] });
+    const lastCase = { ...plain, order: 'last' } as const;
+    const groups = splitByOrder([lastCase, rough, plain], true);
+    expect(groups).toEqual({ together: [plain], alone: [rough, lastCase] });
   });
 
   it('runs a case alone if it controls a target that others share', () => {

@@ -14,12 +14,12 @@ import { inconclusive } from './runner.ts';
  * If an attempt was interrupted, its verdict is returned, since interruption is not instability.
  */
 export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict {
-  const [first] = verdicts;
-  if (!first) throw new Error('a case without an attempt has no verdict');
-  if (verdicts.length === 1) return first;
+  const [firstVerdict] = verdicts;
+  if (!firstVerdict) throw new Error('a case without an attempt has no verdict');
+  if (verdicts.length === 1) return firstVerdict;
   const interrupted = verdicts.find(({ reason }) => reason?.code === 'interrupted');
-  const worst = interrupted ?? worstAttempt(verdicts, first);
-  const isStable = verdicts.every(({ verdict }) => verdict === first.verdict);
+  const worst = interrupted ?? worstAttempt(verdicts, firstVerdict);
+  const isStable = verdicts.every(({ verdict }) => verdict === firstVerdict.verdict);
   const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
   return summarize(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
 }
@@ -31,9 +31,9 @@ export function isCutShort(verdict: CaseVerdict | undefined): boolean {
 
 /** Returns the verdict of the last attempt. Connections closed during the attempts before it. */
 export function verdictOfLast(attempts: readonly CaseVerdict[]): CaseVerdict {
-  const last = attempts.at(-1);
-  if (!last) throw new Error('a case without a run has no verdict');
-  return attempts.length === 1 ? last : summarize(last, attempts);
+  const lastVerdict = attempts.at(-1);
+  if (!lastVerdict) throw new Error('a case without a run has no verdict');
+  return attempts.length === 1 ? lastVerdict : summarize(lastVerdict, attempts);
 }
 
 /** Returns the verdict with the total time, the created resources and the list of all attempts. */
@@ -48,9 +48,9 @@ function summarize(verdict: CaseVerdict, verdicts: readonly CaseVerdict[]): Case
   };
 }
 
-function worstAttempt(verdicts: readonly CaseVerdict[], first: CaseVerdict): CaseVerdict {
+function worstAttempt(verdicts: readonly CaseVerdict[], firstVerdict: CaseVerdict): CaseVerdict {
   const byName = verdictNames.map((name) => verdicts.find(({ verdict }) => verdict === name));
-  return byName.find((verdict) => verdict !== undefined) ?? first;
+  return byName.find((verdict) => verdict !== undefined) ?? firstVerdict;
 }
 
 function unstable(verdicts: readonly CaseVerdict[]) {

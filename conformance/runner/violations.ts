@@ -34,8 +34,8 @@ export function withViolations(
   const violations = exchangeViolations.filter(
     (violation) => testCase.level === 'may' || !isMissingResponse(violation),
   );
-  const [first] = violations;
-  if (!first) return { outcome: finding, listing: listingOf(testCase) };
+  const [firstViolation] = violations;
+  if (!firstViolation) return { outcome: finding, listing: listingOf(testCase) };
   const violatedByExchanges = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
   const requirementIds = [...new Set([...testCase.requirements, ...violatedByExchanges])];
   const isOwnFailure = finding.verdict === 'fail';
@@ -52,18 +52,25 @@ export function withViolations(
   const violated = isOwnFailure
     ? [...new Set([...(finding.violated ?? testCase.requirements), ...violatedByExchanges])]
     : violatedByExchanges;
-  return { outcome: { ...failureOf(finding, first, violations.length), violated }, listing };
+  return {
+    outcome: { ...failureOf(finding, firstViolation, violations.length), violated },
+    listing,
+  };
 }
 
 /** Returns the failure of the case itself, or else a failure that describes the first violation. */
-function failureOf(finding: CaseOutcome, first: ExchangeViolation, count: number): CaseOutcome {
+function failureOf(
+  finding: CaseOutcome,
+  firstViolation: ExchangeViolation,
+  count: number,
+): CaseOutcome {
   if (finding.verdict === 'fail') return finding;
   const more = count > 1 ? `; and ${count - 1} more` : '';
   return {
     verdict: 'fail',
-    ...(isMissingResponse(first) && finding.reason && { reason: finding.reason }),
-    expected: `${violationExpectation} ${first.operation} to keep the contract`,
-    actual: `${violationText(first)}${more}`,
+    ...(isMissingResponse(firstViolation) && finding.reason && { reason: finding.reason }),
+    expected: `${violationExpectation} ${firstViolation.operation} to keep the contract`,
+    actual: `${violationText(firstViolation)}${more}`,
   };
 }
 
@@ -80,12 +87,12 @@ export function violationBy(
   if (exchange === undefined)
     throw new Error('the response is not among the exchanges of its case');
   const text = `the response to a valid request must be the documented one, not ${responseSummary(response)}`;
-  const [first] = ids;
+  const [firstId] = ids;
   return {
     operation,
     text,
     requirements: ids,
-    level: requirements[first].level,
+    level: requirements[firstId].level,
     exchange: reportedExchange(exchange),
   };
 }

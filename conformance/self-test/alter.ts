@@ -109,13 +109,13 @@ export function changedAt(
   path: string,
   change: (member: unknown) => unknown,
 ): unknown {
-  const [first = '', ...others] = path.split('.');
-  const innerPath = others.join('.');
+  const [step = '', ...innerSteps] = path.split('.');
+  const innerPath = innerSteps.join('.');
   const inner = (member: unknown): unknown =>
-    others.length === 0 ? change(member) : changedAt(member, innerPath, change);
-  if (first === '*') return Array.isArray(value) ? value.map(inner) : value;
-  if (!isObject(value) || !(first in value)) return value;
-  const member = inner(value[first]);
-  const { [first]: _, ...kept } = value;
-  return member === undefined ? kept : { ...value, [first]: member };
+    innerSteps.length === 0 ? change(member) : changedAt(member, innerPath, change);
+  if (step === '*') return Array.isArray(value) ? value.map(inner) : value;
+  if (!isObject(value) || !(step in value)) return value;
+  const member = inner(value[step]);
+  const { [step]: _, ...kept } = value;
+  return member === undefined ? kept : { ...value, [step]: member };
 }

@@ -67,7 +67,7 @@ export async function passOn(
 /** An outgoing response, and the target's response before the hooks, if there is one. */
 export interface OutgoingResponse {
   readonly response: ProxiedResponse;
-  readonly before?: ProxiedResponse;
+  readonly unalteredResponse?: ProxiedResponse;
   readonly received?: IncomingMessage;
 }
 
@@ -75,14 +75,14 @@ export interface OutgoingResponse {
  * Writes a response with its body in one piece, without the body to HEAD, and ends the response.
  */
 export function writeResponse(target: ServerResponse, outgoing: OutgoingResponse): void {
-  const { response, before, received } = outgoing;
+  const { response, unalteredResponse, received } = outgoing;
   const keepsStatus = received !== undefined && response.status === received.statusCode;
   begin(target);
   const headers = readableHeaders(target, responseHeaders(outgoing));
   if (keepsStatus) target.writeHead(response.status, received.statusMessage ?? '', headers);
   else target.writeHead(response.status, headers);
   // A response to HEAD has headers for a body that it does not have.
-  const isBodiless = before !== undefined && target.req.method === 'HEAD';
+  const isBodiless = unalteredResponse !== undefined && target.req.method === 'HEAD';
   target.end(isBodiless ? undefined : response.body);
 }
 
@@ -102,12 +102,16 @@ function readableHeaders({ req }: ServerResponse, raw: readonly string[]): strin
 }
 
 /** Returns the wire headers of a response after its hooks. */
-export function responseHeaders({ response, before, received }: OutgoingResponse): string[] {
-  if (received && isDeepStrictEqual(response, before)) return received.rawHeaders;
+export function responseHeaders({
+  response,
+  unalteredResponse,
+  received,
+}: OutgoingResponse): string[] {
+  if (received && isDeepStrictEqual(response, unalteredResponse)) return received.rawHeaders;
   const isBodiless = response.status === 204 || response.status === 304 || response.status < 200;
   const headers = isBodiless
     ? bodilessHeaders(response.headers)
-    : framedHeaders(before?.headers ?? {}, response);
+    : framedHeaders(unalteredResponse?.headers ?? {}, response);
   return rewrittenHeaders(received?.rawHeaders ?? [], headers);
 }
 

@@ -158,9 +158,13 @@ export class DefectProxy {
     outgoing.end(sentRequest.body);
     const targetResponse = await responseTo(outgoing, response);
     if (!planted.seesResponses) return passOn(targetResponse, response, planted.chunksOf(original));
-    const before = await responseOf(targetResponse);
-    const alteredResponse = await planted.response(before, original, this.#send);
-    writeResponse(response, { response: alteredResponse, before, received: targetResponse });
+    const unalteredResponse = await responseOf(targetResponse);
+    const alteredResponse = await planted.response(unalteredResponse, original, this.#send);
+    writeResponse(response, {
+      response: alteredResponse,
+      unalteredResponse,
+      received: targetResponse,
+    });
   }
 
   async #passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -179,15 +183,21 @@ export class DefectProxy {
       },
     );
     outgoing.end();
-    const { received, upgraded, rest } = await upgradeResponseTo(outgoing, socket);
-    const before = upgraded ? upgradeResponse(received) : await responseOf(received);
+    const { received, upgraded, followingBytes } = await upgradeResponseTo(outgoing, socket);
+    const unalteredResponse = upgraded ? upgradeResponse(received) : await responseOf(received);
     if (!planted) {
       this.#options.observer?.examine(
-        Promise.resolve({ request: original, response: before, userToken: this.#send.userToken }),
+        Promise.resolve({
+          request: original,
+          response: unalteredResponse,
+          userToken: this.#send.userToken,
+        }),
       );
     }
-    const response = planted ? await planted.response(before, original, this.#send) : before;
-    writeUpgradeResponse(socket, { response, before, received });
+    const response = planted
+      ? await planted.response(unalteredResponse, original, this.#send)
+      : unalteredResponse;
+    writeUpgradeResponse(socket, { response, unalteredResponse, received });
     if (!upgraded) return;
     this.#own(upgraded);
     if (response.status !== 101) upgraded.destroy();
@@ -196,7 +206,7 @@ export class DefectProxy {
         device: socket,
         target: upgraded,
         planted,
-        heads: { device: head, target: rest },
+        heads: { device: head, target: followingBytes },
       });
   }
 
@@ -211,13 +221,13 @@ export class DefectProxy {
   }
 
   #seen(request: IncomingMessage): Omit<ProxiedRequest, 'body'> {
-    const [fullPath = '', ...rest] = (request.url ?? '/').split('?');
+    const [fullPath = '', ...queryParts] = (request.url ?? '/').split('?');
     const path = fullPath.startsWith(this.#prefix) ? fullPath.slice(this.#prefix.length) : fullPath;
     const method = request.method ?? 'GET';
     const operation = recognizedRequest(method, path);
     const headers = seenHeaders(request.rawHeaders);
     const { httpVersion: version } = request;
-    return { ...operation, method, version, path, query: rest.join('?'), headers };
+    return { ...operation, method, version, path, query: queryParts.join('?'), headers };
   }
 
   async #sendToTarget(ownRequest: ProxiedRequest): Promise<ProxiedResponse> {
@@ -301,15 +311,17 @@ async function responseTo(
 interface ReceivedUpgrade {
   readonly received: IncomingMessage;
   readonly upgraded?: Duplex;
-  readonly rest: Buffer;
+  readonly followingBytes: Buffer;
 }
 
 function upgradeResponseTo(outgoing: ClientRequest, socket: Duplex): Promise<ReceivedUpgrade> {
   socket.on('close', () => outgoing.destroy());
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);
-    outgoing.on('response', (received) => resolve({ received, rest: Buffer.alloc(0) }));
-    outgoing.on('upgrade', (received, upgraded, rest) => resolve({ received, upgraded, rest }));
+    outgoing.on('response', (received) => resolve({ received, followingBytes: Buffer.alloc(0) }));
+    outgoing.on('upgrade', (received, upgraded, followingBytes) =>
+      resolve({ received, upgraded, followingBytes }),
+    );
   });
 }
 

@@ -10,20 +10,20 @@ export function seenHeaders(raw: RawHeaders): Headers {
   const headers: Record<string, string> = {};
   for (const [name, value] of pairsOf(raw)) {
     const key = name.toLowerCase();
-    const before = headers[key];
-    headers[key] = before === undefined ? value : `${before}, ${value}`;
+    const earlierValue = headers[key];
+    headers[key] = earlierValue === undefined ? value : `${earlierValue}, ${value}`;
   }
   return headers;
 }
 
 /** Returns the wire headers after a hook changed some; the others stay identical in every byte. */
 export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
-  const before = seenHeaders(raw);
+  const originalHeaders = seenHeaders(raw);
   const unchangedKeys = new Set<string>();
   const keptPairs = pairsOf(raw).flatMap(([name, value]) => {
     const key = name.toLowerCase();
     const changedValue = changed[key];
-    if (changedValue === before[key]) {
+    if (changedValue === originalHeaders[key]) {
       unchangedKeys.add(key);
       return [name, value];
     }
@@ -39,11 +39,14 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
  * Returns the headers of a changed message. A chunked message stays chunked. Any other gets the
  * length of its body as Content-Length, unless the hook itself has set another length.
  */
-export function framedHeaders(before: Headers, { headers, body }: ProxiedMessage): Headers {
+export function framedHeaders(
+  originalHeaders: Headers,
+  { headers, body }: ProxiedMessage,
+): Headers {
   const { 'content-length': reported, ...rest } = headers;
   if (rest['transfer-encoding'] !== undefined) return rest;
-  if (reported !== before['content-length']) return headers;
-  const hadBody = reported !== undefined || before['transfer-encoding'] !== undefined;
+  if (reported !== originalHeaders['content-length']) return headers;
+  const hadBody = reported !== undefined || originalHeaders['transfer-encoding'] !== undefined;
   return hadBody || body.length > 0 ? { ...rest, 'content-length': String(body.length) } : rest;
 }
 

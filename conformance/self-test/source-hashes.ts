@@ -125,7 +125,8 @@ function modulesIn(folders: readonly string[]): readonly string[] {
 /** Returns the first half of a SHA-256 over a module and its imports from the known folders. */
 function hashOf(path: string, sources: ReadonlyMap<string, ModuleSource>): string {
   const paths = new Set([path]);
-  for (const each of paths) for (const next of sources.get(each)?.imports ?? []) paths.add(next);
+  for (const each of paths)
+    for (const importedPath of sources.get(each)?.imports ?? []) paths.add(importedPath);
   const hash = createHash('sha256');
   for (const each of paths) hash.update(`${sources.get(each)?.tokens ?? ''}\0`);
   return hash.digest('hex').slice(0, 32);

@@ -44,11 +44,11 @@ function doubled(response: ProxiedResponse): ProxiedResponse {
 
 /** Answers each operation as it was first answered, whatever was requested since. */
 function outOfDate(): Alteration {
-  const first = new Map<unknown, ProxiedResponse>();
+  const firstResponses = new Map<unknown, ProxiedResponse>();
   return {
     response: (response, { operation }) => {
-      const firstResponse = first.get(operation) ?? response;
-      first.set(operation, firstResponse);
+      const firstResponse = firstResponses.get(operation) ?? response;
+      firstResponses.set(operation, firstResponse);
       return firstResponse;
     },
   };

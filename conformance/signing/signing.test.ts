@@ -84,11 +84,11 @@ describe.each(keyTypes)('a signing key of type %s', (keyType) => {
 describe('a seeded random source', () => {
   it.each(['ecdsa', 'ed25519'] as const)('determines the key of type %s', async (keyType) => {
     const { makeKey } = signingAlgorithms[keyType];
-    const first = await makeKey(seededRandom('one'));
-    const again = await makeKey(seededRandom('one'));
-    const other = await makeKey(seededRandom('two'));
-    expect(again.publicKeyPem).toBe(first.publicKeyPem);
-    expect(other.publicKeyPem).not.toBe(first.publicKeyPem);
+    const firstKey = await makeKey(seededRandom('one'));
+    const sameKey = await makeKey(seededRandom('one'));
+    const otherKey = await makeKey(seededRandom('two'));
+    expect(sameKey.publicKeyPem).toBe(firstKey.publicKeyPem);
+    expect(otherKey.publicKeyPem).not.toBe(firstKey.publicKeyPem);
   });
 });
 

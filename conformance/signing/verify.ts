@@ -76,11 +76,11 @@ export function signatureProblem(pem: string, body: Buffer, text: string): strin
 }
 
 /** The key that was read last, because several duties look at the key of one request. */
-let last: { readonly pem: string; readonly key: KeyObject | undefined } | undefined;
+let lastKey: { readonly pem: string; readonly key: KeyObject | undefined } | undefined;
 
 function publicKeyIn(pem: string): KeyObject | undefined {
-  if (last?.pem !== pem) last = { pem, key: readKey(pem) };
-  return last.key;
+  if (lastKey?.pem !== pem) lastKey = { pem, key: readKey(pem) };
+  return lastKey.key;
 }
 
 function readKey(pem: string): KeyObject | undefined {

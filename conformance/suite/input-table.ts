@@ -179,11 +179,11 @@ function bodyText(kind: InputKind, body: unknown): string | undefined {
 /** Returns the body with the value at the path replaced; a step into an array is its last entry. */
 function withField(
   body: unknown,
-  [step = '', ...rest]: readonly string[],
+  [step = '', ...innerSteps]: readonly string[],
   value: unknown,
 ): unknown {
   const changedInner = (inner: unknown) =>
-    rest.length > 0 ? withField(inner, rest, value) : value;
+    innerSteps.length > 0 ? withField(inner, innerSteps, value) : value;
   if (Array.isArray(body)) return body.with(-1, changedInner(body.at(-1)));
   const { [step]: inner, ...otherMembers } = Object(body);
   const member = changedInner(inner);

@@ -26,10 +26,10 @@ export function withOtherExpiry(link: string): readonly string[] {
   return parameters
     .filter(([name]) => /expir|^se$/i.test(name))
     .flatMap(([name, value]) => {
-      const later = /^\d+$/.test(value)
+      const laterValue = /^\d+$/.test(value)
         ? String(Number(value) * PROLONGED_FACTOR)
         : value.replace(/^\d{4}(?=-)/, String(LATE_YEAR));
-      return later === value ? [] : [withParameter(link, name, later)];
+      return laterValue === value ? [] : [withParameter(link, name, laterValue)];
     });
 }
 

@@ -39,8 +39,8 @@ describe('an altered link', () => {
     ['seconds', 'http://host/a?X-Expires=900&sig=A', ['http://host/a?X-Expires=1800&sig=A']],
     ['no expiry time', 'http://host/a?name=expires&sig=A', []],
     ['an expiry time in another form', 'http://host/a?expires=soon', []],
-  ])('ends later if it shows %s', (_, link, later) => {
-    expect(withOtherExpiry(link)).toEqual(later);
+  ])('ends later if it shows %s', (_, link, laterLinks) => {
+    expect(withOtherExpiry(link)).toEqual(laterLinks);
   });
 
   it('differs in one path segment, and keeps the encoding of the others', () => {

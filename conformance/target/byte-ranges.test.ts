@@ -24,15 +24,15 @@ const twoParts = [
 describe('the parts of a response with status 206', () => {
   it('are the one part that the Content-Range header names', () => {
     const [part] = partsOf(answered('cd', { 'content-range': 'bytes 2-3/*' }));
-    expect(part).toEqual({ first: 2, bytes: Buffer.from('cd') });
+    expect(part).toEqual({ firstPosition: 2, bytes: Buffer.from('cd') });
   });
 
   it.each(['multipart/byteranges; boundary=cut', 'Multipart/ByteRanges; a=b; boundary="cut"'])(
     'are several parts for the media type %s',
     (type) => {
       expect(partsOf(answered(twoParts, { 'content-type': type }))).toEqual([
-        { first: 0, bytes: Buffer.from('abc') },
-        { first: 8, bytes: Buffer.from([0xff, 0x0a]) },
+        { firstPosition: 0, bytes: Buffer.from('abc') },
+        { firstPosition: 8, bytes: Buffer.from([0xff, 0x0a]) },
       ]);
     },
   );

@@ -7,7 +7,7 @@ import type { HttpResponse } from './response.ts';
 
 /** Bytes of a file and the offset of the first. */
 export interface RangePart {
-  readonly first: number;
+  readonly firstPosition: number;
   readonly bytes: Buffer;
 }
 
@@ -35,9 +35,12 @@ function bodyPart(text: string): RangePart {
 }
 
 function partOf(said: string | undefined, bytes: Buffer): RangePart {
-  const [, first, last] = contentRange.exec(said ?? '') ?? [];
-  if (first !== undefined && Number(last) - Number(first) + 1 === bytes.length) {
-    return { first: Number(first), bytes };
+  const [, firstPosition, lastPosition] = contentRange.exec(said ?? '') ?? [];
+  if (
+    firstPosition !== undefined &&
+    Number(lastPosition) - Number(firstPosition) + 1 === bytes.length
+  ) {
+    return { firstPosition: Number(firstPosition), bytes };
   }
   const expected = `a Content-Range that fits ${bytes.length} bytes`;
   throw new ExpectationFailure(expected, describeValue(said ?? 'none'));

@@ -25,8 +25,8 @@ export interface ReceivedFrame {
 
 /** Splits a stream of bytes into frames. */
 export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0);
-  /** Bytes received after the rest; joined only once the next frame is complete. */
+  #unreadBytes: Buffer = Buffer.alloc(0);
+  /** Bytes received after them; joined only once the next frame is complete. */
   #more: Buffer[] = [];
   #missingBytes = 0;
   #unreadable = false;
@@ -40,22 +40,22 @@ export class FrameReader {
     this.#more.push(bytes);
     this.#missingBytes -= bytes.length;
     if (this.#missingBytes > 0) return [];
-    this.#rest = Buffer.concat([this.#rest, ...this.#more]);
+    this.#unreadBytes = Buffer.concat([this.#unreadBytes, ...this.#more]);
     this.#more = [];
     const frames: (ReceivedFrame | Buffer)[] = [];
     for (;;) {
-      const extent = extentOf(this.#rest);
+      const extent = extentOf(this.#unreadBytes);
       if (extent === undefined) return frames;
       if (extent.payload > PAYLOAD_MAX_BYTES) {
         this.#unreadable = true;
-        return [...frames, this.#rest];
+        return [...frames, this.#unreadBytes];
       }
       const length = extent.header + extent.payload;
-      this.#missingBytes = length - this.#rest.length;
+      this.#missingBytes = length - this.#unreadBytes.length;
       if (this.#missingBytes > 0) return frames;
-      const frameBytes = this.#rest.subarray(0, length);
+      const frameBytes = this.#unreadBytes.subarray(0, length);
       frames.push({ frame: frameOf(frameBytes, extent), bytes: frameBytes });
-      this.#rest = this.#rest.subarray(length);
+      this.#unreadBytes = this.#unreadBytes.subarray(length);
     }
   }
 }
@@ -68,24 +68,24 @@ interface Extent {
 /** Returns the length of the frame that starts here; undefined while it is not known. */
 function extentOf(bytes: Buffer): Extent | undefined {
   if (bytes.length < 2) return undefined;
-  const second = bytes.readUInt8(1);
-  const short = second & 0x7f;
+  const secondByte = bytes.readUInt8(1);
+  const short = secondByte & 0x7f;
   const extra = short === 126 ? 2 : short === 127 ? 8 : 0;
   if (bytes.length < 2 + extra) return undefined;
   const payload =
     extra === 0 ? short : extra === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
-  return { header: 2 + extra + (second & 0x80 ? 4 : 0), payload };
+  return { header: 2 + extra + (secondByte & 0x80 ? 4 : 0), payload };
 }
 
 function frameOf(frameBytes: Buffer, { header }: Extent): Frame {
-  const first = frameBytes.readUInt8(0);
+  const firstByte = frameBytes.readUInt8(0);
   const masked = (frameBytes.readUInt8(1) & 0x80) !== 0;
   const payload = Buffer.from(frameBytes.subarray(header));
   if (masked) applyMask(payload, frameBytes.subarray(header - 4, header));
   return {
-    fin: (first & 0x80) !== 0,
-    reserved: (first >> 4) & 0x07,
-    opcode: first & 0x0f,
+    fin: (firstByte & 0x80) !== 0,
+    reserved: (firstByte >> 4) & 0x07,
+    opcode: firstByte & 0x0f,
     masked,
     payload,
   };
@@ -93,18 +93,18 @@ function frameOf(frameBytes: Buffer, { header }: Extent): Frame {
 
 /** Returns the bytes of a frame; a masked one gets an all-zero mask, which is valid here. */
 export function bytesOf({ fin, reserved, opcode, masked, payload }: Frame): Buffer {
-  const first = (fin ? 0x80 : 0) | (reserved << 4) | opcode;
+  const firstByte = (fin ? 0x80 : 0) | (reserved << 4) | opcode;
   const { length } = payload;
   const maskBit = masked ? 0x80 : 0;
   const mask = Buffer.alloc(masked ? 4 : 0);
-  return Buffer.concat([lengthBytes(first, maskBit, length), mask, payload]);
+  return Buffer.concat([lengthBytes(firstByte, maskBit, length), mask, payload]);
 }
 
-function lengthBytes(first: number, maskBit: number, length: number): Buffer {
-  if (length < 126) return Buffer.from([first, maskBit | length]);
-  if (length < 0x1_0000) return Buffer.from([first, maskBit | 126, length >> 8, length & 0xff]);
+function lengthBytes(firstByte: number, maskBit: number, length: number): Buffer {
+  if (length < 126) return Buffer.from([firstByte, maskBit | length]);
+  if (length < 0x1_0000) return Buffer.from([firstByte, maskBit | 126, length >> 8, length & 0xff]);
   const header = Buffer.alloc(10);
-  header.set([first, maskBit | 127]);
+  header.set([firstByte, maskBit | 127]);
   header.writeBigUInt64BE(BigInt(length), 2);
   return header;
 }

@@ -7,8 +7,8 @@ const parameter = /;\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,
 
 /** Returns the URL of each relation, such as `next`; the first one if a relation is repeated. */
 export function relationsOf(header: string | undefined): Readonly<Record<string, string>> {
-  const relations = [...(header ?? '').matchAll(link)].flatMap(([, url = '', rest = '']) =>
-    typesIn(rest).map((type) => [type, url] as const),
+  const relations = [...(header ?? '').matchAll(link)].flatMap(([, url = '', parameters = '']) =>
+    typesIn(parameters).map((type) => [type, url] as const),
   );
   return Object.fromEntries(relations.toReversed());
 }

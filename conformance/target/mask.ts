@@ -68,14 +68,15 @@ export class Mask {
   /** Returns the text without secrets. */
   text(text: string): string {
     const maskedText = this.#longestFirst.reduce(
-      (rest, secret) => rest.replaceAll(secret, this.#secrets.get(secret) ?? MASKED),
+      (partlyMasked, secret) =>
+        partlyMasked.replaceAll(secret, this.#secrets.get(secret) ?? MASKED),
       text,
     );
     const withMaskedSignatures = maskedText
       .replace(jsonWebToken, (token) => this.#tokens.get(token) ?? this.#alteredMask(token))
       .replace(signatureInQuery, `$1${maskOf('link-signature')}`);
     return secretMembers.reduce(
-      (rest, member) => rest.replace(member, maskedMember),
+      (partlyMasked, member) => partlyMasked.replace(member, maskedMember),
       withMaskedSignatures,
     );
   }

@@ -87,8 +87,8 @@ describe('a response that asks the client to wait', () => {
   it('delays the whole run, not only the client that received it', async () => {
     const { target, moments: times } = await targetOn([[429, { 'retry-after': '5' }], ok]);
     const [one, other] = [target.newClient(), target.newClient()];
-    const first = one.send(get);
-    await first;
+    const firstExchange = one.send(get);
+    await firstExchange;
     await other.send(get);
     expect(times).toEqual([0, 5000, 5000]);
   });

@@ -7,7 +7,7 @@ import { parsedResponse } from './raw-response.ts';
 
 function taken(text: string, hasEnded = false) {
   const found = parsedResponse(Buffer.from(text), hasEnded);
-  return found && [found.response.status, found.response.text, found.rest.toString()];
+  return found && [found.response.status, found.response.text, found.followingBytes.toString()];
 }
 
 describe('the parser of raw responses', () => {

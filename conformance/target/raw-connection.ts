@@ -117,8 +117,8 @@ export class RawConnection {
   #parse(hasEnded: boolean): void {
     try {
       for (let nextResponse = parsedResponse(this.#bytes, hasEnded); nextResponse; ) {
-        const { head, response, rest } = nextResponse;
-        this.#bytes = rest;
+        const { head, response, followingBytes } = nextResponse;
+        this.#bytes = followingBytes;
         if (head.status < 200) {
           this.#interim.push(head.status);
           this.#expectedResponses[0]?.onInterim();

@@ -15,7 +15,7 @@ export interface RawHead {
 export interface ParsedResponse {
   readonly head: RawHead;
   readonly response: HttpResponse;
-  readonly rest: Buffer;
+  readonly followingBytes: Buffer;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -38,7 +38,7 @@ export function parsedResponse(bytes: Buffer, hasEnded: boolean): ParsedResponse
   if (!body) return undefined;
   const { status, headers } = head;
   const response = { status, headers, bytes: body.bytes, text: body.bytes.toString('utf8') };
-  return { head, response, rest: body.rest };
+  return { head, response, followingBytes: body.followingBytes };
 }
 
 function headIn(text: string): RawHead {
@@ -57,7 +57,7 @@ function headIn(text: string): RawHead {
 
 interface ResponseBody {
   readonly bytes: Buffer;
-  readonly rest: Buffer;
+  readonly followingBytes: Buffer;
 }
 
 function bodyIn(
@@ -66,15 +66,16 @@ function bodyIn(
   hasEnded: boolean,
 ): ResponseBody | undefined {
   if (status < 200 || status === 204 || status === 304) {
-    return { bytes: Buffer.alloc(0), rest: bytes };
+    return { bytes: Buffer.alloc(0), followingBytes: bytes };
   }
   if (/\bchunked$/i.test(headers['transfer-encoding'] ?? '')) return chunksIn(bytes);
   const length = headers['content-length'];
-  if (length === undefined) return hasEnded ? { bytes, rest: Buffer.alloc(0) } : undefined;
+  if (length === undefined)
+    return hasEnded ? { bytes, followingBytes: Buffer.alloc(0) } : undefined;
   if (!/^\d+$/.test(length)) throw notHttp(Buffer.from(`content-length: ${length}`));
   const end = Number(length);
   if (bytes.length < end) return undefined;
-  return { bytes: bytes.subarray(0, end), rest: bytes.subarray(end) };
+  return { bytes: bytes.subarray(0, end), followingBytes: bytes.subarray(end) };
 }
 
 function chunksIn(bytes: Buffer): ResponseBody | undefined {
@@ -90,7 +91,10 @@ function chunksIn(bytes: Buffer): ResponseBody | undefined {
     if (size === 0) {
       // Trailers are not supported, since no known server sends them.
       if (bytes.length < begin + LINE_END.length) return undefined;
-      return { bytes: Buffer.concat(chunks), rest: bytes.subarray(begin + LINE_END.length) };
+      return {
+        bytes: Buffer.concat(chunks),
+        followingBytes: bytes.subarray(begin + LINE_END.length),
+      };
     }
     from = begin + size + LINE_END.length;
     if (bytes.length < from) return undefined;

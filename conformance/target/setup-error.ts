@@ -16,9 +16,9 @@ export abstract class SetupError extends Error {
 export class NotStartedError extends SetupError {
   readonly code = 'not-started';
 
-  /** @param last the error of the last attempt */
-  constructor(waitedMs: number, last: SetupError) {
-    super(`the target did not start within ${durationText(waitedMs)}: ${last.message}`);
+  /** @param lastError the error of the last attempt */
+  constructor(waitedMs: number, lastError: SetupError) {
+    super(`the target did not start within ${durationText(waitedMs)}: ${lastError.message}`);
     this.name = 'NotStartedError';
   }
 }

@@ -71,8 +71,8 @@ describe('a base URL with a path', () => {
 
 describe('the list of cases', () => {
   it('has what describes a case, and no function', () => {
-    const [first] = listCases();
-    expect(Object.keys(first ?? {}).sort()).toEqual([
+    const [firstCase] = listCases();
+    expect(Object.keys(firstCase ?? {}).sort()).toEqual([
       'covers',
       'effect',
       'id',

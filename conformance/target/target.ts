@@ -148,9 +148,9 @@ export class TargetClient {
   async send(request: WireRequest): Promise<HttpResponse> {
     let [response, at] = [await this.#sendUntilNotThrottled(request), request];
     for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
-      const next = redirectRequest(at, response);
-      if (!next) return response;
-      [response, at] = [await this.#sendUntilNotThrottled(next), next];
+      const nextRequest = redirectRequest(at, response);
+      if (!nextRequest) return response;
+      [response, at] = [await this.#sendUntilNotThrottled(nextRequest), nextRequest];
     }
     return response;
   }
@@ -293,10 +293,10 @@ function redirectRequest(request: WireRequest, response: HttpResponse): WireRequ
   if (!isLink || !redirects.includes(response.status) || !URL.canParse(location ?? '', url)) {
     return undefined;
   }
-  const next = new URL(location ?? '', url);
+  const nextUrl = new URL(location ?? '', url);
   const { authorization: _, ...otherHeaders } = headers;
-  const isSameOrigin = next.origin === new URL(url).origin;
-  return { ...request, url: next.href, headers: isSameOrigin ? headers : otherHeaders };
+  const isSameOrigin = nextUrl.origin === new URL(url).origin;
+  return { ...request, url: nextUrl.href, headers: isSameOrigin ? headers : otherHeaders };
 }
 
 function bodyStream(body: WireRequest['body']) {

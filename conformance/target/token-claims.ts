@@ -31,8 +31,8 @@ export function claimsOf(token: string): v.InferOutput<typeof claimsShape> {
 /** Returns the token with one character of its signature changed, so that it no longer verifies. */
 export function forgeToken(token: string): string {
   const [header = '', claims = '', signature = ''] = token.split('.');
-  const first = signature.startsWith('A') ? 'B' : 'A';
-  return [header, claims, `${first}${signature.slice(1)}`].join('.');
+  const firstCharacter = signature.startsWith('A') ? 'B' : 'A';
+  return [header, claims, `${firstCharacter}${signature.slice(1)}`].join('.');
 }
 
 /** Returns the token with its expiry one second later and its signature kept. */

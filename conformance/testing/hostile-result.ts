@@ -76,7 +76,7 @@ export const result = resultOf(verdicts, {
   leftBehind: [hostile],
 });
 /** An earlier run; since then, one case regressed, one was repaired and one was added. */
-export const before = resultOf(
+export const earlierResult = resultOf(
   verdicts.slice(0, -1).map((each, index) => {
     if (index === 0) return verdictOn(each.id, { verdict: 'pass' });
     if (index === 9) return verdictOn(each.id, { verdict: 'fail', expected: 'x', actual: hostile });

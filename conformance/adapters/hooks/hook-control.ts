@@ -23,8 +23,8 @@ const takesTenants: readonly Capability[] = ['role-control', 'tenant-control'];
 
 /** Returns true if the hooks have a step of a user, beside those of control and the login. */
 export function actAsUser(hooks: Hooks): boolean {
-  const others = new Set<HookStep>([...Object.values(stepsOf).flat(), 'login']);
-  return hookStepNames.some((step) => hooks.has(step) && !others.has(step));
+  const nonUserSteps = new Set<HookStep>([...Object.values(stepsOf).flat(), 'login']);
+  return hookStepNames.some((step) => hooks.has(step) && !nonUserSteps.has(step));
 }
 
 /** Control by hooks, whose runs are recorded by one client. */

@@ -148,8 +148,8 @@ const conditions = defineScenario({
       title:
         'If-Modified-Since before the last change, with Range, is answered with 206 and that part.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, earlierDates: [second = earlyDate] }) => {
-        for (const date of [earlyDate, second]) {
+      run: async ({ file, follow, earlierDates: [earlierDate = earlyDate] }) => {
+        for (const date of [earlyDate, earlierDate]) {
           expectPart(file, await follow({ 'if-modified-since': date, range }), [1000, 2000]);
         }
       },
@@ -158,10 +158,10 @@ const conditions = defineScenario({
       id: 'resumption-of-the-unchanged-file',
       title: 'A device resumes only an unchanged file: 206 while it is unchanged, 412 afterwards.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, changeTime, earlierDates: [second = earlyDate] }) => {
+      run: async ({ file, follow, changeTime, earlierDates: [earlierDate = earlyDate] }) => {
         const partialResponse = await follow({ range, 'if-unmodified-since': changeTime });
         expectPart(file, partialResponse, [1000, 2000]);
-        expectStatus(await follow({ range, 'if-unmodified-since': second }), 412);
+        expectStatus(await follow({ range, 'if-unmodified-since': earlierDate }), 412);
       },
     },
     {
@@ -169,9 +169,9 @@ const conditions = defineScenario({
       title:
         'A date in each of the two older forms of HTTP is compared as one in the present form.',
       requirements: ['link.older-dates'],
-      run: async ({ follow, changeTime, earlierDates: [second = earlyDate] }) => {
+      run: async ({ follow, changeTime, earlierDates: [earlierDate = earlyDate] }) => {
         for (const name of ['if-modified-since', 'if-unmodified-since']) {
-          for (const date of [changeTime, second]) {
+          for (const date of [changeTime, earlierDate]) {
             const { status } = await follow({ [name]: date });
             for (const [format, formatDate] of Object.entries(olderFormats)) {
               const older = await follow({ [name]: formatDate(new Date(date)) });

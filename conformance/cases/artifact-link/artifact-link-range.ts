@@ -34,7 +34,7 @@ interface RangeRow {
 const satisfiable: readonly RangeRow[] = [
   {
     id: 'range-is-206',
-    title: 'A Range with a first and a last byte is answered with 206 with these bytes.',
+    title: 'A Range with a first and a last byte is answered with 206 and these bytes.',
     requirement: 'link.range',
     ranges: {
       'bytes=1000-1999': [1000, 2000],
@@ -44,7 +44,7 @@ const satisfiable: readonly RangeRow[] = [
   },
   {
     id: 'first-bytes-are-206',
-    title: 'A Range that starts at byte 0 is answered with 206 with the first bytes.',
+    title: 'A Range that starts at byte 0 is answered with 206 and the first bytes.',
     requirement: 'link.range-first-bytes',
     ranges: { 'bytes=0-0': [0, 1], 'bytes=0-511': [0, 512], 'bytes=0-17407': [0, SIZE] },
   },
@@ -174,9 +174,9 @@ const ranges = defineScenario({
         const response = await file.follow({ range: 'bytes=0-99,1000-1099,-100' });
         expectStatus(response, 200, 206);
         if (response.status === 200) return expectWhole(file, response);
-        for (const { first, bytes } of partsOf(response)) {
-          const expected = file.bytes.subarray(first, first + bytes.length);
-          expectThat(bytes.equals(expected), `the bytes from ${first} on`, 'other bytes');
+        for (const { firstPosition, bytes } of partsOf(response)) {
+          const expected = file.bytes.subarray(firstPosition, firstPosition + bytes.length);
+          expectThat(bytes.equals(expected), `the bytes from ${firstPosition} on`, 'other bytes');
         }
       },
     },

@@ -64,9 +64,9 @@ const streaming = defineScenario({
       requirements: ['link.parts-make-the-file'],
       run: async ({ bytes, follow }) => {
         const parts: Buffer[] = [];
-        for (let first = 0; first < bytes.length; first += PART_BYTES) {
-          const last = Math.min(first + PART_BYTES, bytes.length) - 1;
-          parts.push(partIn(await follow({ range: `bytes=${first}-${last}` })));
+        for (let firstPosition = 0; firstPosition < bytes.length; firstPosition += PART_BYTES) {
+          const lastPosition = Math.min(firstPosition + PART_BYTES, bytes.length) - 1;
+          parts.push(partIn(await follow({ range: `bytes=${firstPosition}-${lastPosition}` })));
         }
         expectEqual('digest', digest(Buffer.concat(parts)), digest(bytes));
       },

@@ -30,7 +30,7 @@ const requestedLinkCases = defineScenario({
   cases: [
     {
       id: 'link-is-200',
-      title: 'A request for a link to an artifact file is answered with 200 with a JSON object.',
+      title: 'A request for a link to an artifact file is answered with 200 and a JSON object.',
       requirements: ['link.fields'],
       covers: ['get-artifact-link 200'],
       run: async ({ device, artifact }) => {
@@ -232,10 +232,10 @@ const usedLinkCases = defineScenario({
       requirements: ['link.is-signed'],
       run: async ({ uri }, context) => {
         const url = new URL(uri);
-        const other = new URL((await linkedSample(context, 'dependent')).uri);
+        const otherUrl = new URL((await linkedSample(context, 'dependent')).uri);
         // Where the query alone names the file, it is the other link.
-        if (url.pathname === other.pathname) return;
-        url.search = other.search;
+        if (url.pathname === otherUrl.pathname) return;
+        url.search = otherUrl.search;
         const response = await context.client.send({ method: 'GET', url: url.href });
         expectStatus(response, 400, 401, 403, 404);
       },

@@ -32,7 +32,7 @@ interface EditedArtifact {
   readonly device: SuiteDevice;
   readonly id: string;
   readonly name: string;
-  readonly before: Members;
+  readonly originalMembers: Members;
 }
 
 async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> {
@@ -56,7 +56,7 @@ async function uploadArtifact(context: TestContext): Promise<EditedArtifact> {
   const device = await acceptedDevice(context);
   const { name, bytes } = await sampleOfRun('signed', context.newName());
   const id = await context.upload({ name, deviceType: boardType, bytes });
-  return { device, id, name, before: await shownArtifact(device, id) };
+  return { device, id, name, originalMembers: await shownArtifact(device, id) };
 }
 
 /** Edits the artifact at least one second after its upload, and returns its new members. */
@@ -67,12 +67,12 @@ async function edit(
 ): Promise<Members> {
   await context.clock.sleep(TICK_MS);
   await context.admin.describeArtifact(id, description);
-  const after = await context.eventually(
+  const editedMembers = await context.eventually(
     () => shownArtifact(device, id),
     (read) => (read.description ?? '') === description,
   );
-  expectEqualIfThere('description', after.description, description);
-  return after;
+  expectEqualIfThere('description', editedMembers.description, description);
+  return editedMembers;
 }
 
 /** The properties that an edit of the description must not change. */
@@ -146,10 +146,10 @@ const edited = defineScenario<EditedArtifact>({
       title: 'An edit of the description changes no property that describes the file.',
       requirements: ['artifacts.edit-is-shown', ...Object.values(lasting)],
       run: async (arranged, context) => {
-        const { before } = arranged;
-        expectRest(await edit(context, arranged), before, 'of the artifact');
+        const { originalMembers } = arranged;
+        expectRest(await edit(context, arranged), originalMembers, 'of the artifact');
         const artifactInList = await listedArtifact(arranged.device, arranged);
-        expectRest(artifactInList, before, 'in the list');
+        expectRest(artifactInList, originalMembers, 'in the list');
       },
     },
     {
@@ -157,15 +157,19 @@ const edited = defineScenario<EditedArtifact>({
       title: 'Each edit of an artifact moves `modified` to a later time, also in a list.',
       requirements: ['artifacts.modified'],
       run: async (arranged, context) => {
-        let { before } = arranged;
+        let { originalMembers: previousMembers } = arranged;
         for (let edits = 0; edits < 2; edits += 1) {
-          const after = await edit(context, arranged);
-          const expected = `later than ${describeValue(before.modified)}`;
-          expectThat(timeOf(after) > timeOf(before), expected, describeValue(after.modified));
-          before = after;
+          const editedMembers = await edit(context, arranged);
+          const expected = `later than ${describeValue(previousMembers.modified)}`;
+          expectThat(
+            timeOf(editedMembers) > timeOf(previousMembers),
+            expected,
+            describeValue(editedMembers.modified),
+          );
+          previousMembers = editedMembers;
         }
         const artifactInList = await listedArtifact(arranged.device, arranged);
-        expectEqual('modified in the list', timeOf(artifactInList), timeOf(before));
+        expectEqual('modified in the list', timeOf(artifactInList), timeOf(previousMembers));
       },
     },
     {
@@ -173,12 +177,12 @@ const edited = defineScenario<EditedArtifact>({
       title: 'Device requests for an artifact do not change `modified`, since they are not edits.',
       requirements: ['artifacts.modified'],
       run: async (arranged, context) => {
-        const { device, id, before } = arranged;
+        const { device, id, originalMembers } = arranged;
         await context.clock.sleep(TICK_MS);
         await listedArtifact(device, arranged);
         expectStatus(await device.call('get-artifact-link', { path: { id } }), 200);
-        const after = await shownArtifact(device, id);
-        expectEqual('modified', timeOf(after), timeOf(before));
+        const currentMembers = await shownArtifact(device, id);
+        expectEqual('modified', timeOf(currentMembers), timeOf(originalMembers));
       },
     },
   ],
@@ -193,7 +197,7 @@ async function withPlainDepends(context: TestContext): Promise<EditedArtifact> {
   const depends = { flavour: needed };
   const { id } = await ownArtifact(context, { name, content: Buffer.from('plain'), depends });
   await context.deploy({ artifact_name: name, devices: [device.id] });
-  return { device, id, name, before: {} };
+  return { device, id, name, originalMembers: {} };
 }
 
 const plain = defineScenario<EditedArtifact>({
@@ -231,10 +235,10 @@ const plain = defineScenario<EditedArtifact>({
       title: 'A device that provides a part of that string, or a longer one, is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) => {
-        for (const other of [needed.slice(0, -1), needed.slice(0, 1), `${needed}s`]) {
-          const body = { ...factoryProvides, flavour: other };
+        for (const otherFlavour of [needed.slice(0, -1), needed.slice(0, 1), `${needed}s`]) {
+          const body = { ...factoryProvides, flavour: otherFlavour };
           const { status } = await device.call('post-next-deployment', { body });
-          expectEqual(`offer for ${other}`, status === 200, false);
+          expectEqual(`offer for ${otherFlavour}`, status === 200, false);
         }
       },
     },

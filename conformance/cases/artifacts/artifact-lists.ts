@@ -78,9 +78,12 @@ async function expectFirstAndLastOffered(
 function expectOnly(
   what: string,
   ids: readonly unknown[],
-  { wanted, other }: { readonly wanted: string; readonly other: RequirementId },
+  {
+    wanted,
+    surplusRequirement,
+  }: { readonly wanted: string; readonly surplusRequirement: RequirementId },
 ): void {
-  const violated = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
+  const violated = ids.includes(wanted) ? surplusRequirement : 'artifacts.list-is-complete';
   if (ids.length === 1 && ids[0] === wanted) return;
   throw new ExpectationFailure(`the artifact ${wanted} of ${what}, alone`, describeValue(ids), [
     violated,
@@ -111,7 +114,10 @@ export const artifactListCases = defineScenario<SuiteDevice>({
         }
         for (const [name, expectedId] of artifactIds) {
           const ids = await idsIn(device, name, boardType);
-          expectOnly(name, ids, { wanted: expectedId, other: 'artifacts.list-selects-release' });
+          expectOnly(name, ids, {
+            wanted: expectedId,
+            surplusRequirement: 'artifacts.list-selects-release',
+          });
         }
       },
     },
@@ -133,7 +139,10 @@ export const artifactListCases = defineScenario<SuiteDevice>({
         for (const [type, expectedId] of artifactIds) {
           for (const requestedType of [type, `${type} too`]) {
             const ids = await idsIn(device, name, requestedType);
-            expectOnly(requestedType, ids, { wanted: expectedId, other: 'artifacts.list-selects' });
+            expectOnly(requestedType, ids, {
+              wanted: expectedId,
+              surplusRequirement: 'artifacts.list-selects',
+            });
           }
         }
       },

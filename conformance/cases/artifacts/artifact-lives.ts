@@ -38,8 +38,8 @@ interface OneOfTwo {
 interface ReleaseOfTwo {
   readonly device: SuiteDevice;
   readonly release: string;
-  readonly first: OneOfTwo;
-  readonly second: OneOfTwo;
+  readonly firstArtifact: OneOfTwo;
+  readonly secondArtifact: OneOfTwo;
 }
 
 /** Lists the release for a device type; returns the IDs in order. */
@@ -91,12 +91,20 @@ async function releaseOfTwo(context: TestContext): Promise<ReleaseOfTwo> {
     const spec = { name: release, content, deviceTypes, depends: { flavour: [flavour] } };
     return { ...(await ownArtifact(context, spec)), flavour };
   };
-  return { device, release, first: await upload('first'), second: await upload('second') };
+  return {
+    device,
+    release,
+    firstArtifact: await upload('first'),
+    secondArtifact: await upload('second'),
+  };
 }
 
 /** Asserts that the deleted artifact is answered with 404, by ID and for a link. */
-async function expectDeleted(context: TestContext, { device, first }: ReleaseOfTwo): Promise<void> {
-  const path = { id: first.id };
+async function expectDeleted(
+  context: TestContext,
+  { device, firstArtifact }: ReleaseOfTwo,
+): Promise<void> {
+  const path = { id: firstArtifact.id };
   const asks = {
     'artifacts.unknown-is-404': () => device.call('get-artifact', { path }),
     'link.unknown-artifact-is-404': () => device.call('get-artifact-link', { path }),
@@ -112,16 +120,16 @@ async function expectDeleted(context: TestContext, { device, first }: ReleaseOfT
 /** Asserts that the second is still shown, and its file downloaded by an old and a new link. */
 async function expectKept(
   context: TestContext,
-  { device, second }: ReleaseOfTwo,
+  { device, secondArtifact }: ReleaseOfTwo,
   oldLink: string,
 ): Promise<void> {
-  const { status } = await device.call('get-artifact', { path: { id: second.id } });
+  const { status } = await device.call('get-artifact', { path: { id: secondArtifact.id } });
   if (status !== 200) {
     throw new ExpectationFailure('status 200', `status ${status}`, ['artifacts.fields']);
   }
-  for (const url of [oldLink, await linkTo(device, second.id)]) {
+  for (const url of [oldLink, await linkTo(device, secondArtifact.id)]) {
     const file = await context.client.send({ method: 'GET', url });
-    if (file.status === 200 && file.bytes.equals(second.bytes)) continue;
+    if (file.status === 200 && file.bytes.equals(secondArtifact.bytes)) continue;
     const actual = `status ${file.status} with ${file.bytes.length} bytes`;
     throw new ExpectationFailure('the file', actual, [
       'link.gives-the-file',
@@ -133,10 +141,10 @@ async function expectKept(
 /** Asserts that the second is offered to a device on which it alone depends. */
 async function expectOffered(
   context: TestContext,
-  { device, release, second }: ReleaseOfTwo,
+  { device, release, secondArtifact }: ReleaseOfTwo,
 ): Promise<void> {
   await context.deploy({ artifact_name: release, devices: [device.id] });
-  const body = { ...factoryProvides, flavour: second.flavour };
+  const body = { ...factoryProvides, flavour: secondArtifact.flavour };
   await requireOffer(context, 'post-next-deployment', () =>
     device.call('post-next-deployment', { body }),
   );
@@ -166,16 +174,19 @@ export const artifactLifeCases = defineScenario<ReleaseOfTwo>({
         'next.post-pending-is-200',
       ],
       run: async (arranged, context) => {
-        const { device, first, second } = arranged;
+        const { device, firstArtifact, secondArtifact } = arranged;
         const missed = 'artifacts.list-is-complete';
-        await expectListed(context, arranged, { ids: [first.id, second.id], missed });
-        await linkTo(device, first.id);
-        const link = await linkTo(device, second.id);
-        await device.call('get-artifact', { path: { id: first.id } });
-        await context.admin.deleteArtifact(first.id);
+        await expectListed(context, arranged, {
+          ids: [firstArtifact.id, secondArtifact.id],
+          missed,
+        });
+        await linkTo(device, firstArtifact.id);
+        const link = await linkTo(device, secondArtifact.id);
+        await device.call('get-artifact', { path: { id: firstArtifact.id } });
+        await context.admin.deleteArtifact(firstArtifact.id);
         await expectDeleted(context, arranged);
-        const after = 'artifacts.deleted-is-not-listed';
-        await expectListed(context, arranged, { ids: [second.id], missed: after });
+        const notDeleted = 'artifacts.deleted-is-not-listed';
+        await expectListed(context, arranged, { ids: [secondArtifact.id], missed: notDeleted });
         await expectKept(context, arranged, link);
         await expectOffered(context, arranged);
       },

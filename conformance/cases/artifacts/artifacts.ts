@@ -59,7 +59,7 @@ const listCases = defineScenario({
     {
       id: 'release-is-listed',
       title:
-        'A list of the artifacts of a release for a device type is answered with 200 with an array.',
+        'A list of the artifacts of a release for a device type is answered with 200 and an array.',
       requirements: ['artifacts.list'],
       covers: ['list-artifacts 200'],
       run: async ({ device, artifact }) => {
@@ -125,8 +125,13 @@ const listCases = defineScenario({
       requirements: ['artifacts.list-selects-release'],
       run: async ({ device, artifact, otherRelease }) => {
         const { name } = artifact;
-        for (const other of [otherRelease, name.slice(0, -1), `${name}0`, name.toUpperCase()]) {
-          expectNotListed(await list(device, other, boardType), artifact.id);
+        for (const requestedName of [
+          otherRelease,
+          name.slice(0, -1),
+          `${name}0`,
+          name.toUpperCase(),
+        ]) {
+          expectNotListed(await list(device, requestedName, boardType), artifact.id);
         }
       },
     },
@@ -224,7 +229,7 @@ const one = defineScenario({
   cases: [
     {
       id: 'artifact-is-200',
-      title: 'A request for an artifact by its ID is answered with 200 with a JSON object.',
+      title: 'A request for an artifact by its ID is answered with 200 and a JSON object.',
       requirements: ['artifacts.fields'],
       covers: ['get-artifact 200'],
       run: async ({ device, artifact }) => {

@@ -35,7 +35,7 @@ import { actions, ENTRY_WAIT_MAX_MS, entries, list, listIn, textAt } from './aud
 /** An action that a user has performed, or that the target has refused. */
 interface PerformedAction {
   /** The action and the state of its object, as a phrase. */
-  readonly act: string;
+  readonly what: string;
   readonly action: string;
   readonly objectId: string;
   /** The requirement that the action has an entry; undefined for a refused action. */
@@ -61,7 +61,7 @@ async function expectRecorded(
   context: TestContext,
   performedActions: readonly PerformedAction[],
 ): Promise<void> {
-  for (const { act: what, action, objectId, requirement, mayBeTwice } of performedActions) {
+  for (const { what, action, objectId, requirement, mayBeTwice } of performedActions) {
     const least = requirement === undefined ? 0 : 1;
     const loggedActions = await context.eventually(
       async () => {
@@ -101,7 +101,7 @@ async function performOnDevices(context: TestContext): Promise<readonly Performe
       path: { id: objectId },
     });
     actions.push({
-      act: `the decommissioning of ${state}`,
+      what: `the decommissioning of ${state}`,
       action: 'decommission',
       objectId,
       requirement: 'audit.device-decommissioned',
@@ -112,7 +112,7 @@ async function performOnDevices(context: TestContext): Promise<readonly Performe
   await context.admin.decide(objectId, key, 'rejected');
   const requirement = 'audit.device-rejected';
   const what = 'the rejection of a pending device';
-  return [...actions, { act: what, action: 'reject', objectId, requirement, mayBeTwice: false }];
+  return [...actions, { what, action: 'reject', objectId, requirement, mayBeTwice: false }];
 }
 
 /** A deployment: the devices in it, and what becomes of it before a user aborts it. */
@@ -158,14 +158,14 @@ async function performOnDeployment(
   const isOver = statuses.includes('success');
   return [
     {
-      act: `the creation of ${what}`,
+      what: `the creation of ${what}`,
       action: 'create',
       objectId,
       requirement: 'audit.deployment-created',
       mayBeTwice: false,
     },
     {
-      act: `${isFirstRefused ? 'the refused abort' : 'the abort'} of ${what}`,
+      what: `${isFirstRefused ? 'the refused abort' : 'the abort'} of ${what}`,
       action: 'abort',
       objectId,
       // Whether a server records an abort that it accepts but that changes nothing is left open.
@@ -224,12 +224,12 @@ async function performOnArtifact(context: TestContext): Promise<readonly Perform
   return [
     {
       ...onIt,
-      act: 'the deletion of an artifact',
+      what: 'the deletion of an artifact',
       action: 'delete',
       mayBeTwice: !isRefusedWhileUsed || !isRefusedAgain,
     },
     // The upload may be an `update` too.
-    { ...onIt, act: 'the edit of an artifact', action: 'update', mayBeTwice: true },
+    { ...onIt, what: 'the edit of an artifact', action: 'update', mayBeTwice: true },
   ];
 }
 

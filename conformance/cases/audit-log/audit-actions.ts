@@ -88,8 +88,8 @@ const deploymentActions = defineScenario({
         const elements = listIn(await list(context, { object_id: deploymentId }));
         if (!elements?.length)
           throw new StartStateNotReached('a list with entries', 'it is not one');
-        const other = elements.find((element) => !isEntry(element));
-        expectThat(other === undefined, 'an object', describeValue(other));
+        const nonEntry = elements.find((element) => !isEntry(element));
+        expectThat(nonEntry === undefined, 'an object', describeValue(nonEntry));
       },
     },
     actionCase({

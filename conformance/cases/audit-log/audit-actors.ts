@@ -39,7 +39,7 @@ interface EntryOfAction {
 
 /** The actions of two users of a tenant. */
 interface TwoUsers {
-  readonly second: SecondUser;
+  readonly createdUser: SecondUser;
   readonly found: readonly EntryOfAction[];
 }
 
@@ -48,11 +48,11 @@ type UserAction = Omit<EntryOfAction, 'entry'> & { readonly objectId: string };
 /** Lets both users and the token act in turn on two deployments of one name, and other objects. */
 async function performActions(
   context: TestContext,
-  second: SecondUser,
+  createdUser: SecondUser,
 ): Promise<readonly UserAction[]> {
   const admins = {
     'first user': context.admin,
-    'second user': await second.logIn(),
+    'second user': await createdUser.logIn(),
     'token of the first user': adminWithToken(
       context,
       await createShortLivedToken(context, LIFETIME_SECONDS),
@@ -82,19 +82,19 @@ async function performActions(
 }
 
 async function twoUsers(context: TestContext): Promise<TwoUsers> {
-  const second = await secondUser(context);
-  const actions = await performActions(context, second);
+  const createdUser = await secondUser(context);
+  const actions = await performActions(context, createdUser);
   const all = await context.eventually(
     () => entries(context, { per_page: 100 }),
     (read) => actions.every((userAction) => entryOf(userAction, read) !== undefined),
     ENTRY_WAIT_MAX_MS,
   );
-  const entriesOfActs = actions.map(({ objectId, ...userAction }) => {
+  const entriesOfActions = actions.map(({ objectId, ...userAction }) => {
     const entry = entryOf({ ...userAction, objectId }, all);
     if (entry) return { ...userAction, entry };
     throw new StartStateNotReached(`an entry \`${userAction.action}\``, 'there is none');
   });
-  return { second, found: entriesOfActs };
+  return { createdUser, found: entriesOfActions };
 }
 
 function isOn(entry: ReceivedEntry, objectId: string | undefined): boolean {
@@ -112,26 +112,26 @@ function entryOf({ action, objectId }: UserAction, read: readonly ReceivedEntry[
 async function afterRemoval(
   context: TestContext,
   { email }: SecondUser,
-  entriesOfActs: readonly EntryOfAction[],
+  entriesOfActions: readonly EntryOfAction[],
 ): Promise<readonly ReceivedEntry[]> {
   const hasIt = (entry: ReceivedEntry): boolean => textAt(entry, 'actor.email') === email;
-  const wasShown = entriesOfActs.some(({ entry }) => hasIt(entry));
-  const after = await context.eventually(
+  const wasShown = entriesOfActions.some(({ entry }) => hasIt(entry));
+  const listedEntries = await context.eventually(
     () => entries(context, { per_page: 100 }),
     (read) => !wasShown || read.some(hasIt),
     ENTRY_WAIT_MAX_MS,
   );
-  if (!wasShown || after.some(hasIt)) return after;
+  if (!wasShown || listedEntries.some(hasIt)) return listedEntries;
   throw new ExpectationFailure(`entries by ${email}`, 'none', ['audit.entries-last']);
 }
 
 /** Returns the actor's ID in the entries of one user; asserts that it is the same in all. */
-function actorIn(entriesOfActs: readonly EntryOfAction[], ofSecond: boolean): string {
-  const actsOfUser = entriesOfActs.filter(({ who }) => (who === 'second user') === ofSecond);
-  const ids = actsOfUser.map(({ entry }) => textAt(entry, 'actor.id'));
+function actorIn(entriesOfActions: readonly EntryOfAction[], ofSecond: boolean): string {
+  const actionsOfUser = entriesOfActions.filter(({ who }) => (who === 'second user') === ofSecond);
+  const ids = actionsOfUser.map(({ entry }) => textAt(entry, 'actor.id'));
   const [id = ''] = ids;
   if (ids.every((each) => each === id)) return id;
-  const actual = actsOfUser.map(
+  const actual = actionsOfUser.map(
     ({ who, action }, index) => `${action} by the ${who}: ${ids[index]}`,
   );
   throw new ExpectationFailure('one actor', actual.join(', '), ['audit.actor-id']);
@@ -150,14 +150,14 @@ export const auditActorCases = defineScenario<TwoUsers>({
       id: 'entries-name-who-acted',
       title: 'Each entry names the user who acted, by login or by personal access token.',
       requirements: ['audit.actor-id', 'audit.actor-email', 'audit.actor-filters'],
-      run: async ({ second, found }, context) => {
+      run: async ({ createdUser, found }, context) => {
         const ids = [actorIn(found, false), actorIn(found, true)];
         if (ids[0] === ids[1]) {
           throw new ExpectationFailure('two actors', describeValue(ids), ['audit.actor-id']);
         }
         for (const { who, action, entry } of found) {
           const email = textAt(entry, 'actor.email');
-          const isSecond = email === undefined ? undefined : email === second.email;
+          const isSecond = email === undefined ? undefined : email === createdUser.email;
           if (isSecond === undefined || isSecond === (who === 'second user')) continue;
           const actual = `${email} in \`${action}\` by the ${who}`;
           throw new ExpectationFailure('the address of the actor', actual, ['audit.actor-email']);
@@ -186,20 +186,20 @@ export const auditActorCases = defineScenario<TwoUsers>({
       id: 'entries-outlive-actor-and-object',
       title: 'After its user and its objects are removed, an entry is listed with the same fields.',
       requirements: ['audit.entries-last', ...shownValueRequirements],
-      run: async ({ second, found }, context) => {
+      run: async ({ createdUser, found }, context) => {
         const artifact = await ownArtifact(context, { content: Buffer.from('for a while') });
         await context.admin.deleteArtifact(artifact.id);
-        await second.remove();
-        const after = await afterRemoval(context, second, found);
+        await createdUser.remove();
+        const remainingEntries = await afterRemoval(context, createdUser, found);
         for (const { entry } of found) {
-          if (after.some((each) => isSameEntry(each, entry))) continue;
+          if (remainingEntries.some((each) => isSameEntry(each, entry))) continue;
           const expected = `the entry ${describeValue(entry)}`;
           const actual = describeValue(
-            after.filter((each) => isOn(each, textAt(entry, 'object.id'))),
+            remainingEntries.filter((each) => isOn(each, textAt(entry, 'object.id'))),
           );
           throw new ExpectationFailure(expected, actual, ['audit.entries-last']);
         }
-        await expectShownValuesSelect(context, ofEachKind(after));
+        await expectShownValuesSelect(context, ofEachKind(remainingEntries));
       },
     },
   ],

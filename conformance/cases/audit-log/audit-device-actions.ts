@@ -22,7 +22,7 @@ async function actors(context: TestContext): Promise<Actors> {
 }
 
 /** Returns the actions with the device as actor, oldest first. */
-async function actsOf(context: TestContext, deviceId: string): Promise<readonly string[]> {
+async function loggedActions(context: TestContext, deviceId: string): Promise<readonly string[]> {
   const query = { object_id: deviceId, actor_type: 'device', sort: 'asc' };
   return (await entries(context, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');
 }
@@ -41,13 +41,14 @@ export const auditDeviceActions = defineScenario({
       requirements: ['audit.device-actors'],
       observe: async ({ pending, trusted }, context) => {
         const [ofPending, ofTrusted] = await context.eventually(
-          async () => [await actsOf(context, pending), await actsOf(context, trusted)] as const,
+          async () =>
+            [await loggedActions(context, pending), await loggedActions(context, trusted)] as const,
           ([unknown, known]) => unknown.length > 1 && known.length > 0,
           ENTRY_WAIT_MAX_MS,
         );
-        const actsText = (actions: readonly string[]): string => actions.join(', ') || 'none';
+        const actionsText = (actions: readonly string[]): string => actions.join(', ') || 'none';
         return observationOf(
-          `of a pending device: ${actsText(ofPending)}; of an accepted one: ${actsText(ofTrusted)}`,
+          `of a pending device: ${actionsText(ofPending)}; of an accepted one: ${actionsText(ofTrusted)}`,
         );
       },
     },

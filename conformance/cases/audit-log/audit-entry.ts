@@ -293,8 +293,8 @@ const onDevice = defineScenario({
       title: 'Which actions are recorded for a device that is pre-authorized and accepted.',
       requirements: ['audit.other-actions'],
       observe: async ({ entries }) => {
-        const acts = entries.map((entry) => textAt(entry, 'action') ?? 'nothing');
-        return observationOf(`newest first: ${acts.join(', ')}`);
+        const actions = entries.map((entry) => textAt(entry, 'action') ?? 'nothing');
+        return observationOf(`newest first: ${actions.join(', ')}`);
       },
     },
   ],
@@ -307,9 +307,9 @@ async function ofAccess(context: TestContext, type: string): Promise<EntriesWith
   const objectEntries = await entries(context, { object_type: type });
   if (objectEntries.length === 0)
     throw new StartStateNotReached(`an entry on a ${type}`, 'there is none');
-  const other = objectEntries.find((entry) => at(entry, 'object.type') !== type);
-  if (other)
-    throw new StartStateNotReached(`entries on a ${type} only`, `got ${describeValue(other)}`);
+  const otherEntry = objectEntries.find((entry) => at(entry, 'object.type') !== type);
+  if (otherEntry)
+    throw new StartStateNotReached(`entries on a ${type} only`, `got ${describeValue(otherEntry)}`);
   return { entries: objectEntries, facts: {} };
 }
 

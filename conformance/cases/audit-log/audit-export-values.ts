@@ -185,8 +185,8 @@ async function totalOf(context: TestContext, query: AuditQuery): Promise<number>
 /** Returns a query for at least `MANY` entries, whose number no longer grows. */
 async function manyEntries(context: TestContext): Promise<AuditQuery> {
   const nowMs = context.serverNowMs(await list(context, { per_page: 1 }));
-  const before = Math.floor(nowMs / 1000) - WRITTEN_WITHIN_SECONDS;
-  const timeQuery = { created_before: before };
+  const createdBefore = Math.floor(nowMs / 1000) - WRITTEN_WITHIN_SECONDS;
+  const timeQuery = { created_before: createdBefore };
   if ((await totalOf(context, timeQuery)) >= MANY) return timeQuery;
   const name = context.newName();
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
@@ -253,9 +253,9 @@ const large = defineScenario<AuditQuery>({
       run: async (query, context) => {
         const total = await totalOf(context, query);
         const { records } = await exportedTable(context, { ...query, limit: EXPORTED_MAX });
-        const later = await totalOf(context, query);
-        if (later !== total)
-          throw new StartStateNotReached('a log that does not grow', `it grew by ${later}`);
+        const newTotal = await totalOf(context, query);
+        if (newTotal !== total)
+          throw new StartStateNotReached('a log that does not grow', `it grew by ${newTotal}`);
         expectEqual('records', records.length, Math.min(total, EXPORTED_MAX));
       },
     },
@@ -279,9 +279,9 @@ const large = defineScenario<AuditQuery>({
           markOf((path) => comparable(path, at(entry, path))),
         );
         // The order of entries with the same time is left open.
-        const last = inList.at(-1)?.time;
+        const lastTime = inList.at(-1)?.time;
         const [exportMarks, listMarks] = [inExport, inList].map((marks) =>
-          marks.filter(({ time }) => time !== last).map(({ text }) => text),
+          marks.filter(({ time }) => time !== lastTime).map(({ text }) => text),
         );
         const missingMarks = lacking(listMarks ?? [], exportMarks ?? []);
         const surplus = lacking(exportMarks ?? [], listMarks ?? []);

@@ -125,7 +125,7 @@ const document = defineScenario({
     {
       id: 'export-is-csv',
       title:
-        'The export is answered with 200 with CSV: the field names, then records of as many fields.',
+        'The export is answered with 200 and CSV: the field names, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {
@@ -394,8 +394,8 @@ const filterCases = defineScenario({
       run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, format_separator: '.', limit: 100 };
         const ids = column(await table(context, query), 'object.id');
-        const other = ids.find((id) => id !== deploymentId);
-        expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
+        const otherId = ids.find((id) => id !== deploymentId);
+        expectThat(otherId === undefined, `entries on ${deploymentId}`, `one on ${otherId}`);
         for (const nonMatchingQuery of emptyQueries('object_id')) {
           const missingRecords = await count(context, { ...nonMatchingQuery, limit: 100 });
           expectEqual(`records with ${describeValue(nonMatchingQuery)}`, missingRecords, 0);

@@ -54,11 +54,11 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofList: 'audit.time-bounds',
     ofExport: 'audit.export-created-after',
     matchingQuery: (_, createAndAbortEntries) => ({
-      created_after: secondsAround(createAndAbortEntries).before,
+      created_after: secondsAround(createAndAbortEntries).oldest,
     }),
     nonMatchingQueries: (createAndAbortEntries) => [
-      { created_after: secondsAround(createAndAbortEntries).later },
-      { created_after: secondsAround(createAndAbortEntries).after + DAY_SECONDS },
+      { created_after: secondsAround(createAndAbortEntries).afterNewest },
+      { created_after: secondsAround(createAndAbortEntries).newest + DAY_SECONDS },
     ],
   },
   'created-before': {
@@ -66,10 +66,10 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofList: 'audit.created-before',
     ofExport: 'audit.export-created-before',
     matchingQuery: (_, createAndAbortEntries) => ({
-      created_before: secondsAround(createAndAbortEntries).after,
+      created_before: secondsAround(createAndAbortEntries).newest,
     }),
     nonMatchingQueries: (createAndAbortEntries) => [
-      { created_before: secondsAround(createAndAbortEntries).before - 1 },
+      { created_before: secondsAround(createAndAbortEntries).oldest - 1 },
       { created_before: 0 },
       { created_before: 1 },
     ],

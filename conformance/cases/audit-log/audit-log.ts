@@ -57,7 +57,7 @@ const user = defineScenario({
   cases: [
     {
       id: 'list-is-200',
-      title: 'The audit log is answered with 200 with an array.',
+      title: 'The audit log is answered with 200 and an array.',
       requirements: ['audit.list', 'tokens.login-opens-management'],
       covers: ['list-audit-logs 200'],
       run: async (context) => {
@@ -209,11 +209,11 @@ const rows = defineScenario({
       title: 'With one entry per page, the second page holds the other entry.',
       requirements: ['audit.pages'],
       run: async (arranged, context) => {
-        const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
-        const second = entriesIn(await page(context, arranged, { per_page: 1, page: 2 }));
-        const acts = [...first, ...second].map((entry) => textAt(entry, 'action') ?? '');
+        const firstPage = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
+        const secondPage = entriesIn(await page(context, arranged, { per_page: 1, page: 2 }));
+        const actions = [...firstPage, ...secondPage].map((entry) => textAt(entry, 'action') ?? '');
         actionsOf(arranged.createAndAbortEntries);
-        expectThat(new Set(acts).size === 2, 'another entry on page 2', describeValue(acts));
+        expectThat(new Set(actions).size === 2, 'another entry on page 2', describeValue(actions));
       },
     },
     {
@@ -221,9 +221,9 @@ const rows = defineScenario({
       title: 'Without `page`, the first page is returned.',
       requirements: ['audit.first-page'],
       run: async (arranged, context) => {
-        const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
-        const other = entriesIn(await page(context, arranged, { per_page: 1 }));
-        const [one, two] = [first, other].map((listedEntries) =>
+        const firstPage = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
+        const defaultPage = entriesIn(await page(context, arranged, { per_page: 1 }));
+        const [one, two] = [firstPage, defaultPage].map((listedEntries) =>
           listedEntries.map((e) => textAt(e, 'action')),
         );
         expectEqual('actions', two, one);
@@ -293,9 +293,9 @@ const rows = defineScenario({
       title: 'The link to the next page keeps filters and page size.',
       requirements: ['audit.links-work'],
       run: async (arranged, context) => {
-        const { next } = await relations(context, arranged, 1);
-        if (next === undefined) return;
-        const { searchParams } = new URL(next, 'http://target.invalid');
+        const { next: nextLink } = await relations(context, arranged, 1);
+        if (nextLink === undefined) return;
+        const { searchParams } = new URL(nextLink, 'http://target.invalid');
         const linkParameters = Object.fromEntries(searchParams);
         expectEqual('object_id', linkParameters.object_id, arranged.deploymentId);
         expectEqual('per_page', linkParameters.per_page, '1');
@@ -369,9 +369,9 @@ function filteredPageCase([name, filter]: [
 async function expectOwn(context: TestContext, objectId: string): Promise<void> {
   const listedEntries = await entries(context, { object_id: objectId });
   const ids = listedEntries.map((entry) => at(entry, 'object.id'));
-  const other = ids.find((id) => id !== objectId && id !== undefined);
-  if (other === undefined) return;
-  throw new ExpectationFailure(`entries on ${objectId}`, `one on ${describeValue(other)}`);
+  const otherId = ids.find((id) => id !== objectId && id !== undefined);
+  if (otherId === undefined) return;
+  throw new ExpectationFailure(`entries on ${objectId}`, `one on ${describeValue(otherId)}`);
 }
 
 const filterCases = defineScenario({

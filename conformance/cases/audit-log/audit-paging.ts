@@ -60,12 +60,12 @@ async function pagesFrom(
   relation: 'next' | 'prev',
 ): Promise<readonly HttpResponse[]> {
   const pages = [page];
-  for (let last = page; pages.length <= PAGES_MAX; ) {
-    const link = linkOf(context, last, relation);
+  for (let lastPage = page; pages.length <= PAGES_MAX; ) {
+    const link = linkOf(context, lastPage, relation);
     if (link === undefined) return pages;
-    last = await follow(context, link);
-    expectStatus(last, 200);
-    pages.push(last);
+    lastPage = await follow(context, link);
+    expectStatus(lastPage, 200);
+    pages.push(lastPage);
   }
   const actual = `${pages.length} pages or more`;
   throw new ExpectationFailure(`an end of the links \`${relation}\``, actual);
@@ -175,11 +175,11 @@ function walkCase(
       for (const sort of ['asc', 'desc']) {
         const query = { object_id: objectId, sort };
         const fullList = marksOf([await list(context, { ...query, per_page: 100 })]);
-        const first = await list(context, { ...query, per_page: 2 });
-        const forwardPages = await pagesFrom(context, first, 'next');
-        const after = marksOf([await list(context, { ...query, per_page: 100 })]);
+        const firstPage = await list(context, { ...query, per_page: 2 });
+        const forwardPages = await pagesFrom(context, firstPage, 'next');
+        const repeatedList = marksOf([await list(context, { ...query, per_page: 100 })]);
         // A late entry shifts the pages, which is not a mistake of the links.
-        if (fullList.join() !== after.join())
+        if (fullList.join() !== repeatedList.join())
           throw new StartStateNotReached('a list that does not grow', 'it grew');
         await judge({ whole: fullList, there: forwardPages }, context);
       }
@@ -217,8 +217,8 @@ const walks = defineScenario<string>({
         requirements: ['audit.links-work', 'audit.link-prev', 'audit.pages', 'audit.per-page'],
       },
       async ({ there }, context) => {
-        const last = there.at(-1);
-        const back = last ? await pagesFrom(context, last, 'prev') : [];
+        const lastPage = there.at(-1);
+        const back = lastPage ? await pagesFrom(context, lastPage, 'prev') : [];
         expectEqual('entries', marksOf(back.toReversed()), marksOf(there));
       },
     ),

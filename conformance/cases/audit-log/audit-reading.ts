@@ -147,14 +147,14 @@ export function requireCreateAndAbort(actions: readonly string[]): void {
 }
 
 /**
- * Returns Unix seconds around the entries. `before`: the time of the oldest entry, rounded down.
- * `after`: the time of the newest entry, rounded up. `later`: a second that is after the newest
- * entry even if its time has no fraction.
+ * Returns Unix seconds around the entries. `oldest`: the time of the oldest entry, rounded down.
+ * `newest`: the time of the newest entry, rounded up. `afterNewest`: a second that is after the
+ * newest entry even if its time has no fraction.
  */
 export function secondsAround(listedEntries: readonly ReceivedEntry[]): {
-  readonly before: number;
-  readonly after: number;
-  readonly later: number;
+  readonly oldest: number;
+  readonly newest: number;
+  readonly afterNewest: number;
 } {
   const times = listedEntries.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
   // Another case checks implausible times.
@@ -162,8 +162,8 @@ export function secondsAround(listedEntries: readonly ReceivedEntry[]): {
     throw new StartStateNotReached('entries with a time', `got ${describeValue(listedEntries)}`);
   }
   return {
-    before: Math.floor(Math.min(...times) / 1000),
-    after: Math.ceil(Math.max(...times) / 1000),
-    later: Math.floor(Math.max(...times) / 1000) + 1,
+    oldest: Math.floor(Math.min(...times) / 1000),
+    newest: Math.ceil(Math.max(...times) / 1000),
+    afterNewest: Math.floor(Math.max(...times) / 1000) + 1,
   };
 }

@@ -98,8 +98,8 @@ function shownValues(entry: ReceivedEntry) {
  * compares whole seconds: one of exactly a second is selected by that second on every server.
  */
 export function isWithinASecond(entry: ReceivedEntry): boolean {
-  const { before, after } = secondsAround([entry]);
-  return before !== after;
+  const { oldest, newest } = secondsAround([entry]);
+  return oldest !== newest;
 }
 
 /** Asserts that each entry is selected by all its values together, in the list and the export. */
@@ -111,8 +111,8 @@ export async function expectShownValuesSelect(
   const isWholeSecond = probe !== undefined && (await selectsItsSecond(context, probe));
   for (const entry of shownEntries) {
     const filterValues = shownValues(entry);
-    const { before: created_after, after } = secondsAround([entry]);
-    const times = { created_after, created_before: isWholeSecond ? created_after : after };
+    const { oldest: created_after, newest } = secondsAround([entry]);
+    const times = { created_after, created_before: isWholeSecond ? created_after : newest };
     const query: AuditQuery = Object.assign(
       {},
       times,
@@ -141,7 +141,7 @@ async function isInExport(context: TestContext, query: AuditQuery): Promise<bool
 /** Returns true if `created_before` selects the entries of its whole second. */
 function selectsItsSecond(context: TestContext, entry: ReceivedEntry): Promise<boolean> {
   const query = { object_id: textAt(entry, 'object.id') ?? '' };
-  return isListed(context, { ...query, created_before: secondsAround([entry]).before }, entry);
+  return isListed(context, { ...query, created_before: secondsAround([entry]).oldest }, entry);
 }
 
 async function isListed(

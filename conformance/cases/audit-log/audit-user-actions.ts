@@ -149,14 +149,14 @@ export const auditUserActionCases = defineScenario<PerformedActions>({
       title: 'An action that follows another has no earlier time.',
       requirements: ['audit.time-of-the-act'],
       run: async ({ actions }, context) => {
-        let before = Number.NEGATIVE_INFINITY;
+        let previousSeconds = Number.NEGATIVE_INFINITY;
         for (const userAction of actions) {
           const time = textAt(await entryOf(context, userAction), 'time') ?? 'none';
           // One second is tolerated: some servers round times, or write entries asynchronously.
-          const second = Math.floor(Date.parse(time) / 1000);
-          const earlier = `\`${userAction.action}\` at ${time}, before the action that it followed`;
-          expectThat(second >= before - 1, 'times in the order of the actions', earlier);
-          before = second;
+          const seconds = Math.floor(Date.parse(time) / 1000);
+          const actual = `\`${userAction.action}\` at ${time}, before the action that it followed`;
+          expectThat(seconds >= previousSeconds - 1, 'times in the order of the actions', actual);
+          previousSeconds = seconds;
         }
       },
     },

@@ -140,15 +140,15 @@ async function expectSteps(context: TestContext, query: AuditQuery, size: number
   const { length } = entriesIn(page);
   if (length === 0 || totalOf(page) <= length) return;
   const subject = `per_page=${size}, a page of ${length}`;
-  const next = expectPresent(`${subject}: a link \`next\``, linkOf(context, page, 'next'));
-  const second = await follow(context, next);
+  const nextLink = expectPresent(`${subject}: a link \`next\``, linkOf(context, page, 'next'));
+  const nextPage = await follow(context, nextLink);
   const expected = entriesIn(await list(context, { ...query, per_page: 1, page: length + 1 }));
   expectEqual(
     `${subject}: first entry after it`,
-    entryKeys(entriesIn(second)).slice(0, 1),
+    entryKeys(entriesIn(nextPage)).slice(0, 1),
     entryKeys(expected),
   );
-  const prev = expectPresent(`${page}: a link \`prev\``, linkOf(context, second, 'prev'));
+  const prev = expectPresent(`${page}: a link \`prev\``, linkOf(context, nextPage, 'prev'));
   expectEqual(
     `${page}: the page before`,
     entryKeys(entriesIn(await follow(context, prev))),
@@ -170,10 +170,11 @@ const pages = defineScenario<string>({
       requirements: ['audit.links-work', 'audit.link-next', 'audit.link-prev', 'audit.pages'],
       run: async (objectId, context) => {
         const query = { object_id: objectId, sort: 'asc' };
-        const before = await list(context, { ...query, per_page: 1 });
+        const firstResponse = await list(context, { ...query, per_page: 1 });
         for (const size of sizes) await expectSteps(context, query, size);
         // Of the whole log, only entries that no later one precedes.
-        const until = Math.floor(context.serverNowMs(before) / 1000) - ENTRY_WAIT_MAX_MS / 1000;
+        const until =
+          Math.floor(context.serverNowMs(firstResponse) / 1000) - ENTRY_WAIT_MAX_MS / 1000;
         const fullQuery = { sort: 'asc', created_before: until };
         const first = await list(context, { ...fullQuery, per_page: 1 });
         const failure = await failureOf(async () => {

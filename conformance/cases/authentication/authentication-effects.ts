@@ -196,9 +196,9 @@ const decidedDeviceCases = decidedStates.flatMap(({ id, start, arrange, response
         requirements: ['auth.refused-changes-nothing'],
         run: async (device, context) => {
           await requireDecided(device, responses);
-          const before = await decisions(device, context);
+          const earlierDecisions = await decisions(device, context);
           await sendRefused(device, context);
-          expectEqual('decisions', await decisions(device, context), before);
+          expectEqual('decisions', await decisions(device, context), earlierDecisions);
           expectStatus(await device.authenticate(), ...responses);
           if (device.token !== '' && id === 'accepted') {
             await expectTokenWorks(context, device.token);
@@ -210,12 +210,12 @@ const decidedDeviceCases = decidedStates.flatMap(({ id, start, arrange, response
         title: `The ${id} device stays as decided when it authenticates again, with its own key or another.`,
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
-          const before = await decisions(device, context);
+          const earlierDecisions = await decisions(device, context);
           await requireDecided(device, responses);
-          expectEqual('decisions', await decisions(device, context), before);
-          const other = await authenticateByNewKey(device, context);
+          expectEqual('decisions', await decisions(device, context), earlierDecisions);
+          const otherResponse = await authenticateByNewKey(device, context);
           // Another case judges the response to the other key.
-          if (other.status < 400) throw new NotObservable(responseSummary(other));
+          if (otherResponse.status < 400) throw new NotObservable(responseSummary(otherResponse));
           const ownSet = (await context.admin.device(device.id))?.auth_sets.find(
             ({ pubkey }) => pubkey.trim() === device.key.publicKeyPem.trim(),
           );
@@ -254,9 +254,9 @@ const changedKeyCases = defineScenario<SuiteDevice>({
       requirements: ['auth.decision-stays', 'auth.refused-changes-nothing'],
       run: async (device, context) => {
         await sendRefused(device, context);
-        const other = await authenticateByNewKey(device, context);
+        const otherResponse = await authenticateByNewKey(device, context);
         // Another case judges the response to the other key.
-        if (other.status < 400) throw new NotObservable(responseSummary(other));
+        if (otherResponse.status < 400) throw new NotObservable(responseSummary(otherResponse));
         expectStatus(await device.authenticate(), 200);
       },
     },
@@ -298,8 +298,8 @@ const changedKeyCases = defineScenario<SuiteDevice>({
         requireResponse('post-auth-request', await device.authenticate(), 200);
         const signedBy = await context.newKey();
         const changes = { members: { pubkey: signedBy.publicKeyPem }, signedBy };
-        const first = await device.authenticate(changes);
-        if (first.status < 400) throw new NotObservable(responseSummary(first));
+        const firstResponse = await device.authenticate(changes);
+        if (firstResponse.status < 400) throw new NotObservable(responseSummary(firstResponse));
         await context.admin.decide(device.id, signedBy, 'accepted');
         const response = await context.eventually(
           () => device.authenticate(changes),
@@ -334,7 +334,7 @@ function withMembers(members: Readonly<Record<string, unknown>>) {
 }
 
 function without(name: string): (identity: Identity) => Identity {
-  return ({ [name]: _, serial, ...others }) => ({ ...others, serial });
+  return ({ [name]: _, serial, ...otherMembers }) => ({ ...otherMembers, serial });
 }
 
 /** Changes of an identity that a careless server does not notice. */
@@ -376,8 +376,8 @@ const identities = defineScenario<SuiteDevice>({
         // The key is the accepted one, so only the identity can be the reason for the refusal.
         const pubkey = device.key.publicKeyPem;
         await expectEach(401, almostEqual, async (change) => {
-          const other = await context.newDevice('ecdsa', change(device.identity));
-          return other.authenticate({ members: { pubkey }, signedBy: device.key });
+          const otherDevice = await context.newDevice('ecdsa', change(device.identity));
+          return otherDevice.authenticate({ members: { pubkey }, signedBy: device.key });
         });
       },
     },

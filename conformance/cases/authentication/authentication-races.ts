@@ -46,11 +46,14 @@ function expectAll(responses: readonly HttpResponse[], ...statuses: readonly num
 /** Removes the device; returns true if users then see no other device with its identity. */
 async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
   const find = () => context.admin.findDevice(device.identity);
-  const first = expectPresent('a device of this identity', await context.eventually(find, Boolean));
-  await context.admin.decommission(first.id);
+  const firstDevice = expectPresent(
+    'a device of this identity',
+    await context.eventually(find, Boolean),
+  );
+  await context.admin.decommission(firstDevice.id);
   const remainingDevice = await context.eventually(
     find,
-    (shownDevice) => shownDevice?.id !== first.id,
+    (shownDevice) => shownDevice?.id !== firstDevice.id,
   );
   device.id = remainingDevice?.id ?? '';
   return remainingDevice === undefined;
@@ -209,12 +212,12 @@ const ofOneDevice = defineScenario<SuiteDevice>({
       requirements: ['auth.decision-stays', 'auth.new-key-waits'],
       run: async (device, context) => {
         requireResponse('post-auth-request', await device.authenticate(), 200);
-        const [ownResponse, other] = await Promise.all([
+        const [ownResponse, otherResponse] = await Promise.all([
           device.authenticate(),
           authenticateByNewKey(device, context),
         ]);
         expectStatus(ownResponse, 200);
-        expectStatus(other, 401);
+        expectStatus(otherResponse, 401);
         await expectTokenWorks(context, ownResponse.text);
         const sets = (await context.admin.device(device.id))?.auth_sets ?? [];
         const statuses = sets.map(({ status }) => status).sort();

@@ -48,13 +48,13 @@ const keyTexts: Readonly<Record<string, (pem: string) => string>> = {
   'Windows line ends': (pem) => pem.replaceAll('\n', '\r\n'),
   'no final line end': (pem) => pem.trimEnd(),
   'lines of 76 characters': (pem) => {
-    const [first = '', ...lines] = pem.trimEnd().split('\n');
+    const [firstLine = '', ...lines] = pem.trimEnd().split('\n');
     const wrapped =
       lines
         .slice(0, -1)
         .join('')
         .match(/.{1,76}/g) ?? [];
-    return [first, ...wrapped, lines.at(-1), ''].join('\n');
+    return [firstLine, ...wrapped, lines.at(-1), ''].join('\n');
   },
 };
 

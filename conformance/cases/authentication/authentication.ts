@@ -144,7 +144,7 @@ const decision = defineScenario({
     {
       id: 'accepted-gets-token',
       title:
-        'Once a user has accepted the device, its next request is answered with 200 with a token.',
+        'Once a user has accepted the device, its next request is answered with 200 and a token.',
       requirements: ['auth.accepted-gets-token'],
       covers: ['post-auth-request 200'],
       run: async (device, context) => {
@@ -196,7 +196,7 @@ const preauthorized = defineScenario({
   cases: [
     {
       id: 'preauthorized-gets-token',
-      title: 'The first request of a pre-authorized device is answered with 200 with a token.',
+      title: 'The first request of a pre-authorized device is answered with 200 and a token.',
       requirements: ['auth.preauthorized-gets-token'],
       run: async (device) => expectStatus(await device.authenticate(), 200),
     },

@@ -155,7 +155,7 @@ const writes: readonly DeviceWrite[] = [
 
 interface TwoDevices {
   readonly device: SuiteDevice;
-  readonly other: SuiteDevice;
+  readonly otherDevice: SuiteDevice;
 }
 
 function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
@@ -165,14 +165,14 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
     title: `What a device writes with ${operation} does not change the data of another device.`,
     requirements,
     covers: [`${operation} ${status}`],
-    run: async ({ device, other }, context) => {
+    run: async ({ device, otherDevice }, context) => {
       const response = await device.call(operation, { body });
       requireResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (shownData: unknown) => JSON.stringify(shownData).includes(mark);
       const ownState = await context.eventually(() => look(context, device), isThere);
       if (!isThere(ownState)) throw new NotObservable('users do not see what was written');
-      const otherState = await look(context, other);
+      const otherState = await look(context, otherDevice);
       expectThat(!isThere(otherState), 'the other device unchanged', describeValue(otherState));
     },
   };
@@ -193,8 +193,8 @@ const ownDataCases = defineScenario<TwoDevices>({
         'A device reads its own configuration, not the one that a user set for another device.',
       requirements: [requirement, 'configuration.own-store'],
       covers: ['get-configuration 200'],
-      run: async ({ device, other }, context) => {
-        await context.admin.configure(other.id, { mark });
+      run: async ({ device, otherDevice }, context) => {
+        await context.admin.configure(otherDevice.id, { mark });
         const response = await device.call('get-configuration');
         expectThat(
           !bodyIncludes(response, mark),

@@ -200,7 +200,7 @@ async function namesakes(context: TestContext) {
   const device = await acceptedDevice(context);
   const elsewhere = await context.inNewTenant();
   const { serial } = device.identity;
-  return { device, elsewhere, other: await elsewhere.newDevice('ecdsa', { serial }) };
+  return { device, elsewhere, otherDevice: await elsewhere.newDevice('ecdsa', { serial }) };
 }
 
 const sameIdentity = defineScenario({
@@ -219,18 +219,21 @@ const sameIdentity = defineScenario({
         'auth.first-contact-is-recorded',
         'auth.accepted-gets-token',
       ],
-      run: async ({ device, elsewhere, other }) => {
+      run: async ({ device, elsewhere, otherDevice }) => {
         const { key } = device;
         const changes = { members: { pubkey: key.publicKeyPem }, signedBy: key };
-        expectStatus(await other.authenticate(changes), 401);
+        expectStatus(await otherDevice.authenticate(changes), 401);
         const foreignDeviceEntry = await elsewhere.eventually(
-          () => elsewhere.admin.findDevice(other.identity, 'pending'),
+          () => elsewhere.admin.findDevice(otherDevice.identity, 'pending'),
           (each) => each !== undefined,
         );
-        other.id = expectPresent('a pending device in the other tenant', foreignDeviceEntry).id;
-        await elsewhere.admin.decide(other.id, key, 'accepted');
-        expectStatus(await other.authenticate(changes), 200);
-        expectThat(other.id !== device.id, 'two devices', `one device ${device.id}`);
+        otherDevice.id = expectPresent(
+          'a pending device in the other tenant',
+          foreignDeviceEntry,
+        ).id;
+        await elsewhere.admin.decide(otherDevice.id, key, 'accepted');
+        expectStatus(await otherDevice.authenticate(changes), 200);
+        expectThat(otherDevice.id !== device.id, 'two devices', `one device ${device.id}`);
       },
     },
   ],

@@ -142,7 +142,7 @@ const link = defineScenario({
     },
     {
       id: 'link-gives-the-configuration',
-      title: 'GET on the link, without a token, is answered with 200 with a body.',
+      title: 'GET on the link, without a token, is answered with 200 and a body.',
       requirements: ['download.gives-the-configuration'],
       covers: ['download-configuration 200'],
       run: async ({ uri, get }) => {
@@ -272,8 +272,8 @@ const link = defineScenario({
       title: 'An expiry time that was changed to a past one is answered with 403.',
       requirements: ['download.signature-covers-expire'],
       run: async ({ uri, get }, { names }) => {
-        const earlier = withParameter(uri, names.linkExpire, '2010-01-01T00:00:00Z');
-        expectStatus(await get(earlier), 403);
+        const expiredUri = withParameter(uri, names.linkExpire, '2010-01-01T00:00:00Z');
+        expectStatus(await get(expiredUri), 403);
       },
     },
     {

@@ -38,9 +38,9 @@ const ROUNDS = 12;
 
 /** Returns a value for every name; from round to round each name gets the value at another step. */
 function pairsOfRound(round: number): Pairs {
-  const first = (round * (round + 1)) / 2;
+  const offset = (round * (round + 1)) / 2;
   return Object.fromEntries(
-    names.map((name, index) => [name, values[(index + first) % values.length] ?? '']),
+    names.map((name, index) => [name, values[(index + offset) % values.length] ?? '']),
   );
 }
 
@@ -62,17 +62,25 @@ const pairRequirements = [
 ] as const satisfies readonly RequirementId[];
 
 /** Returns the requirements that a wrong value may miss. */
-function violatedBy(sentPairs: unknown, before: unknown, read: unknown): readonly RequirementId[] {
+function violatedBy(
+  sentPairs: unknown,
+  earlierValue: unknown,
+  read: unknown,
+): readonly RequirementId[] {
   if (sentPairs === undefined) return ['configuration.any-name'];
   if (sentPairs === '') return ['configuration.empty-removes'];
-  if (before === undefined) return pairRequirements;
-  return read === before || read === undefined
+  if (earlierValue === undefined) return pairRequirements;
+  return read === earlierValue || read === undefined
     ? ['configuration.update', ...pairRequirements]
     : ['configuration.any-string'];
 }
 
 /** Sets the pairs, and asserts that the device then reads exactly those with a value. */
-async function expectSet(device: SuiteDevice, before: Pairs, sentPairs: Pairs): Promise<void> {
+async function expectSet(
+  device: SuiteDevice,
+  earlierPairs: Pairs,
+  sentPairs: Pairs,
+): Promise<void> {
   expectStatus(await device.call('put-configuration', { body: sentPairs }), 204);
   const shownPairs = await readPairs(device);
   const expectedPairs = keptPairs(sentPairs);
@@ -81,11 +89,11 @@ async function expectSet(device: SuiteDevice, before: Pairs, sentPairs: Pairs): 
   );
   if (wrongKey === undefined) return;
   const text = (value: unknown): string => (value === undefined ? 'absent' : describeValue(value));
-  const earlierValue = `which was ${text(at(before, wrongKey))}`;
+  const earlierValue = `which was ${text(at(earlierPairs, wrongKey))}`;
   throw new ExpectationFailure(
     `${describeValue(wrongKey)}, ${earlierValue}: ${text(at(expectedPairs, wrongKey))}`,
     text(at(shownPairs, wrongKey)),
-    violatedBy(at(sentPairs, wrongKey), at(before, wrongKey), at(shownPairs, wrongKey)),
+    violatedBy(at(sentPairs, wrongKey), at(earlierPairs, wrongKey), at(shownPairs, wrongKey)),
   );
 }
 
@@ -103,11 +111,11 @@ const together = defineScenario<SuiteDevice>({
         'One request sets, changes and removes pairs at once, with names and values of every form.',
       requirements: ['configuration.update', 'configuration.empty-removes', ...pairRequirements],
       run: async (device) => {
-        let before: Pairs = {};
+        let earlierPairs: Pairs = {};
         for (let round = 0; round < ROUNDS; round += 1) {
           const sentPairs = pairsOfRound(round);
-          await expectSet(device, before, sentPairs);
-          before = keptPairs(sentPairs);
+          await expectSet(device, earlierPairs, sentPairs);
+          earlierPairs = keptPairs(sentPairs);
         }
       },
     },
@@ -160,10 +168,10 @@ const together = defineScenario<SuiteDevice>({
 });
 
 /** The pairs of two devices, of many kinds; the second has none of the values of the first. */
-const deployed = [0, 1].map((first) =>
+const deployed = [0, 1].map((offset) =>
   Object.fromEntries(
     names.map((name, index) => {
-      const value = values[((2 * index + first) % (values.length - 1)) + 1] ?? '';
+      const value = values[((2 * index + offset) % (values.length - 1)) + 1] ?? '';
       return [name, value];
     }),
   ),

@@ -282,7 +282,7 @@ const several = defineScenario({
   cases: [
     {
       id: 'read-is-200',
-      title: 'Reading the store is answered with 200 with a JSON object.',
+      title: 'Reading the store is answered with 200 and a JSON object.',
       requirements: ['configuration.read'],
       covers: ['get-configuration 200'],
       run: async (device) => {
@@ -330,18 +330,18 @@ const twoDevicesCases = defineScenario({
   effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
-    const { device, other } = await twoDevices(context);
+    const { device, otherDevice } = await twoDevices(context);
     expectStatus(await write(device, { mine: 'yes' }), 204);
-    expectStatus(await write(other, { theirs: 'yes' }), 204);
-    return other;
+    expectStatus(await write(otherDevice, { theirs: 'yes' }), 204);
+    return otherDevice;
   },
   cases: [
     {
       id: 'stores-are-apart',
       title: 'A device does not read what another device sets.',
       requirements: ['configuration.own-store'],
-      run: async (other) => {
-        const { mine } = await readPairs(other);
+      run: async (otherDevice) => {
+        const { mine } = await readPairs(otherDevice);
         expectThat(mine === undefined, 'no value of the other device', describeValue(mine));
       },
     },

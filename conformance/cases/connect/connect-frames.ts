@@ -273,7 +273,7 @@ const validFrameCases = defineScenario({
         const connection = await connectionOf(context, device);
         connection.send({ opcode: ping });
         await connection.until(
-          ({ receivedFrames: [first] }) => first !== undefined,
+          ({ receivedFrames: [firstFrame] }) => firstFrame !== undefined,
           FRAME_WAIT_MAX_MS,
         );
         const masked = connection.receivedFrames.filter((frame) => frame.masked);

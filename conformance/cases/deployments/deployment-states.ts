@@ -57,10 +57,10 @@ function acceptedCase(state: ReportedState): JudgingCase<void> {
       let arranged = await deviceDeploymentIn(context, state);
       for (const [index, status] of statuses.entries()) {
         if (!isReportable && index > 0) arranged = await deviceDeploymentIn(context, state);
-        for (const next of isReportable ? [status, state] : [status]) {
-          const response = await report(arranged, { status: next });
+        for (const nextStatus of isReportable ? [status, state] : [status]) {
+          const response = await report(arranged, { status: nextStatus });
           if (response.status === 204) continue;
-          const which = next === status ? status : `${state} after ${status}`;
+          const which = nextStatus === status ? status : `${state} after ${status}`;
           throw new ExpectationFailure(`status 204 for ${which}`, responseSummary(response));
         }
       }

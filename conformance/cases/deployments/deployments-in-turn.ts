@@ -164,8 +164,9 @@ const turns = defineScenario<void>({
         'status.each-value-is-accepted',
       ],
       run: async (_, context) => {
-        const { former, ...then } = await inTurn(context, 'failure');
-        let { next } = then;
+        const turns = await inTurn(context, 'failure');
+        const { former } = turns;
+        let { next } = turns;
         for (let between = 0; between < 3; between += 1) {
           ({ next } = await inTurn(context, 'failure', async () => next));
         }
@@ -231,8 +232,8 @@ async function expectOwnLog(
 ): Promise<void> {
   const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? '';
   const lines = log.split('\n').filter((line) => /log \d of /.test(line));
-  const other = lines.find((line) => !line.includes(id));
-  expectThat(other === undefined, `only messages of the deployment ${id}`, String(other));
+  const otherLine = lines.find((line) => !line.includes(id));
+  expectThat(otherLine === undefined, `only messages of the deployment ${id}`, String(otherLine));
 }
 
 /** Substates of every kind, one for each status; the contract gives them no format. */
@@ -354,9 +355,14 @@ const together = defineScenario<SharedDeployment>({
           const { name } = await context.artifact('plain');
           const ids = devices.map((device) => device.id);
           await context.deploy({ artifact_name: name, devices: ids });
-          const [first, second] = devices;
-          await arrangeReports({ device: first, id: await offeredId(context, first) }, end);
-          const response = await second.call('get-next-deployment', { query: factoryProvides });
+          const [firstDevice, secondDevice] = devices;
+          await arrangeReports(
+            { device: firstDevice, id: await offeredId(context, firstDevice) },
+            end,
+          );
+          const response = await secondDevice.call('get-next-deployment', {
+            query: factoryProvides,
+          });
           if (offersAny(response)) continue;
           const pendingRequirements = ['next.get-pending-is-200', 'status.own-part-only'] as const;
           throw new ExpectationFailure(

@@ -87,8 +87,11 @@ const several = defineScenario({
   arrange: async (context) => {
     const arranged = await pendingDeployment(context);
     const { name } = await context.artifact('dependent');
-    const later = await context.deploy({ artifact_name: name, devices: [arranged.device.id] });
-    return { ...arranged, laterId: later.id };
+    const laterDeployment = await context.deploy({
+      artifact_name: name,
+      devices: [arranged.device.id],
+    });
+    return { ...arranged, laterId: laterDeployment.id };
   },
   cases: [
     {

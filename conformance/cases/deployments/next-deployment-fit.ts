@@ -61,10 +61,10 @@ const satisfying: Readonly<Record<string, Provides>> = {
 const wrongValues: Readonly<Record<string, (values: readonly string[]) => string>> = {
   another: () => 'another',
   'that of another dependency': (values) => (values.includes('aa11') ? 'stable' : 'aa11'),
-  'a beginning of it': ([first = '']) => first.slice(0, -1),
+  'a beginning of it': ([firstValue = '']) => firstValue.slice(0, -1),
   'more than it': (values) => `${values.at(-1)}0`,
   'all of them, joined': (values) => values.join(','),
-  'it in capitals': ([first = '']) => first.toUpperCase(),
+  'it in capitals': ([firstValue = '']) => firstValue.toUpperCase(),
 };
 
 /**
@@ -85,9 +85,9 @@ function missingOne(turn: number): Readonly<Record<string, Provides>> {
   const without = dependencies
     .filter((name) => name !== 'artifact_name')
     .map((name): [string, Provides] => {
-      const { [name]: value = '', ...others } = fitting;
-      if (turn === 0) return [`no ${name}`, others];
-      return [`${name} in capitals`, { ...others, [name.toUpperCase()]: value }];
+      const { [name]: value = '', ...otherPairs } = fitting;
+      if (turn === 0) return [`no ${name}`, otherPairs];
+      return [`${name} in capitals`, { ...otherPairs, [name.toUpperCase()]: value }];
     });
   return Object.fromEntries([...rows, ...without]);
 }

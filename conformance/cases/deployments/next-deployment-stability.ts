@@ -82,7 +82,7 @@ const choosing = defineScenario({
       title: 'Whether a device in the middle of an update is offered an artifact uploaded since.',
       requirements: ['next.which-artifact'],
       observe: async ({ device, release, deploymentId }, context) => {
-        const before = await servedId(device);
+        const earlierId = await servedId(device);
         const depends = { three: [groups.three] };
         await ownArtifact(context, {
           name: release,
@@ -90,7 +90,7 @@ const choosing = defineScenario({
           depends,
         });
         try {
-          const isSame = (await servedId(device)) === before;
+          const isSame = (await servedId(device)) === earlierId;
           return observationOf(
             isSame ? 'the same artifact is offered' : 'another artifact is offered',
           );

@@ -46,10 +46,10 @@ function idleCases(variant: PollVariant): JudgingCase<SuiteDevice>[] {
       run: async (device, context) => {
         const { name } = await context.artifact('plain');
         // A device of the same deployment that has not polled yet shows when it is pending.
-        const other = await acceptedDevice(context);
+        const otherDevice = await acceptedDevice(context);
         requireStatus('nothing to install', await poll(device, factoryProvides), 204);
-        await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
-        const pollOfOther = () => poll(other, factoryProvides);
+        await context.deploy({ artifact_name: name, devices: [device.id, otherDevice.id] });
+        const pollOfOther = () => poll(otherDevice, factoryProvides);
         const otherResponse = await context.eventually(pollOfOther, ({ status }) => status !== 204);
         requireStatus('an offer to the other device', otherResponse, 200);
         expectStatus(await poll(device, factoryProvides), 200);
@@ -119,9 +119,9 @@ function pendingCases(variant: PollVariant): OfferCase[] {
       requirements: ['next.own-deployments-only'],
       needs,
       run: async ({ device }, context) => {
-        const other = await acceptedDevice(context);
+        const otherDevice = await acceptedDevice(context);
         requireStatus('a pending deployment', await poll(device, factoryProvides), 200);
-        expectNoOffer(await poll(other, otherProvides));
+        expectNoOffer(await poll(otherDevice, otherProvides));
       },
     },
     {

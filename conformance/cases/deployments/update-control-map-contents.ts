@@ -179,10 +179,10 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       title: 'Of two devices in two deployments, each gets the map of its own, at the same time.',
       requirements: [inInstructions, ofDeployment, ...ids, 'map.of-active-deployment'],
       run: async (device, context) => {
-        const [first, second] = maps;
-        if (!first || !second) throw new NotObservable('there are no two maps');
-        const one = await offeredMap(context, device, first);
-        const other = await offeredMap(context, await acceptedDevice(context), second);
+        const [firstMap, secondMap] = maps;
+        if (!firstMap || !secondMap) throw new NotObservable('there are no two maps');
+        const one = await offeredMap(context, device, firstMap);
+        const other = await offeredMap(context, await acceptedDevice(context), secondMap);
         for (const each of [one, other, one]) {
           expectMap('in the instructions', each.instructed, each);
           await expectServed(each);

@@ -317,15 +317,18 @@ const mapped = defineScenario({
 
 /** Arranges two devices that have been offered the same deployment, which has a map. */
 async function mappedForTwo(context: TestContext) {
-  const [first, second] = [await acceptedDevice(context), await acceptedDevice(context)];
+  const [firstDevice, secondDevice] = [
+    await acceptedDevice(context),
+    await acceptedDevice(context),
+  ];
   const { name: artifact_name } = await context.artifact('plain');
-  const devices = [first.id, second.id];
+  const devices = [firstDevice.id, secondDevice.id];
   await context.deploy({ artifact_name, devices, update_control_map: givenMap });
   const offerTo = async (device: SuiteDevice) => {
     const response = await pollForMap(context, { device });
     return { device, id: textIn(requireInstructions(response), 'id') };
   };
-  return { one: await offerTo(first), other: await offerTo(second) };
+  return { one: await offerTo(firstDevice), other: await offerTo(secondDevice) };
 }
 
 function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap> {

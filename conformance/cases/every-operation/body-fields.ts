@@ -131,9 +131,9 @@ const bodies: readonly ResourceBody[] = [
       timestamp: new Date(FIRST_MS + number * 1000).toISOString(),
     }),
     read: async ({ device }, { admin }, { timestamp }) => {
-      const second = String(timestamp).slice(0, SECOND_LENGTH);
+      const timePrefix = String(timestamp).slice(0, SECOND_LENGTH);
       const all = (await admin.alerts(device.id)).map((each) => JSON.stringify(each));
-      return all.filter((each) => each.includes(second)).join();
+      return all.filter((each) => each.includes(timePrefix)).join();
     },
   },
   {
@@ -148,11 +148,16 @@ const bodies: readonly ResourceBody[] = [
 ];
 
 /** Returns the value with the member at a path replaced; `[]` is the first entry of a list. */
-function withMember(value: unknown, [step, ...rest]: readonly string[], member: unknown): unknown {
+function withMember(
+  value: unknown,
+  [step, ...innerSteps]: readonly string[],
+  member: unknown,
+): unknown {
   if (step === undefined) return member;
-  if (step === '[]') return [withMember(Array.isArray(value) ? value[0] : undefined, rest, member)];
+  if (step === '[]')
+    return [withMember(Array.isArray(value) ? value[0] : undefined, innerSteps, member)];
   const members: Members = { ...Object(value) };
-  return { ...members, [step]: withMember(members[step], rest, member) };
+  return { ...members, [step]: withMember(members[step], innerSteps, member) };
 }
 
 interface FieldInput {
@@ -188,7 +193,7 @@ function extendedOf({ resource: name }: ResourceBody): readonly FieldInput[] {
     .flatMap((table) => {
       const objects = fieldsOf(table).filter(({ path, type }) => {
         const hasMembers = fieldsOf(table).some(
-          (other) => other.path.join('.') === [...path, '[]'].join('.'),
+          (field) => field.path.join('.') === [...path, '[]'].join('.'),
         );
         return type === 'object' && !hasMembers;
       });

@@ -87,8 +87,8 @@ const listedRoles = v.array(v.looseObject({ id: v.optional(v.string()), name: v.
 async function roleId(context: TestContext): Promise<string | undefined> {
   const roles = await call(context, { method: 'GET', version: 'v1', path: '/useradm/roles' });
   const roleList = v.safeParse(listedRoles, parsedJson(roles.text));
-  const [first] = roleList.success ? roleList.output : [];
-  return first && encodeURIComponent(first.id ?? first.name);
+  const [firstRole] = roleList.success ? roleList.output : [];
+  return firstRole && encodeURIComponent(firstRole.id ?? firstRole.name);
 }
 
 /** Spec: Deprecated APIs */

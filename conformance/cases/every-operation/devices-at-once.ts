@@ -71,15 +71,15 @@ async function expectSeen(
   {
     write,
     text,
-    others,
-  }: { readonly write: Write; readonly text: string; readonly others: RegExp },
+    otherTexts,
+  }: { readonly write: Write; readonly text: string; readonly otherTexts: RegExp },
 ): Promise<void> {
   // A status report has no text of its own.
   if (write.operation === 'put-deployment-status') return;
   const shownState = await eventualState(context, arranged, { write, text });
   expectThat(shownState.includes(text), `${write.operation}: ${text}`, describeValue(shownState));
   expectThat(
-    !others.test(shownState),
+    !otherTexts.test(shownState),
     `${write.operation}: only ${text}`,
     describeValue(shownState),
   );
@@ -106,7 +106,7 @@ const ofOneDevice = defineScenario<OfferedDeployment>({
             round,
           );
           for (const write of rows) {
-            await expectSeen(context, arranged, { write, text, others: /another/ });
+            await expectSeen(context, arranged, { write, text, otherTexts: /another/ });
           }
         }
       },
@@ -147,7 +147,7 @@ const apart = defineScenario<OfferedDeployment>({
           if (!state.includes(text)) throw new NotObservable(`${write.operation}: ${state}`);
         }
         for (const write of rows) {
-          await expectSeen(context, arranged, { write, text, others: /^$/ });
+          await expectSeen(context, arranged, { write, text, otherTexts: /^$/ });
         }
         const changes: Record<string, () => Promise<HttpResponse>> = Object.fromEntries([
           ...rows.map((write) => [write.operation, sending(arranged, write, 'written-later')]),
@@ -161,11 +161,11 @@ const apart = defineScenario<OfferedDeployment>({
                 describeValue(await write.readEffect(arranged, context)),
               ),
             );
-          const before = await look();
+          const earlierState = await look();
           const response = await change();
           if (response.status >= 300)
             throw new NotObservable(`${what}: ${responseSummary(response)}`);
-          expectEqual(`other resources after ${what}`, await look(), before);
+          expectEqual(`other resources after ${what}`, await look(), earlierState);
         }
       },
     },
@@ -194,8 +194,8 @@ const ofTwoDevices = defineScenario<SharedDeployment>({
           ]);
           await sendAtOnce(send, round);
           for (const write of rows) {
-            await expectSeen(context, one, { write, text, others: /that-/ });
-            await expectSeen(context, other, { write, text: textOfOther, others: /this-/ });
+            await expectSeen(context, one, { write, text, otherTexts: /that-/ });
+            await expectSeen(context, other, { write, text: textOfOther, otherTexts: /this-/ });
           }
         }
       },

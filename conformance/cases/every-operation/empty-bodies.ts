@@ -129,11 +129,17 @@ const monitors = defineScenario<SuiteDevice>({
       requirements: ['monitor.empty-is-current'],
       run: async (device, context) => {
         const readConfiguration = () => context.admin.monitorConfiguration(device.id);
-        const before = await context.eventually(readConfiguration, ({ length }) => length > 0);
-        if (before.length === 0) throw new NotObservable('users read no configuration');
+        const earlierMonitors = await context.eventually(
+          readConfiguration,
+          ({ length }) => length > 0,
+        );
+        if (earlierMonitors.length === 0) throw new NotObservable('users read no configuration');
         if ((await sendConfiguration(device)).status !== 204) return;
-        const after = await context.eventually(readConfiguration, ({ length }) => length === 0);
-        expectThat(after.length === 0, 'no monitors', describeValue(after));
+        const laterMonitors = await context.eventually(
+          readConfiguration,
+          ({ length }) => length === 0,
+        );
+        expectThat(laterMonitors.length === 0, 'no monitors', describeValue(laterMonitors));
       },
     },
   ],

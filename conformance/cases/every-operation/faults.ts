@@ -120,7 +120,7 @@ const rateLimit = defineScenario({
       needs: ['clock-control'],
       run: async ({ device }, context) => {
         await context.control.limitRate(undefined);
-        const other = await acceptedDevice(context);
+        const otherDevice = await acceptedDevice(context);
         await context.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
         const poll = (by = device) => by.call('get-next-deployment', { query: factoryProvides });
         await poll();
@@ -130,7 +130,7 @@ const rateLimit = defineScenario({
             'a device beyond its rate limit',
             `it is answered with ${status}`,
           );
-        const served = await poll(other);
+        const served = await poll(otherDevice);
         if (served.status === 429) {
           throw new ExpectationFailure('a success for another device', responseSummary(served), [
             'errors.limit-is-of-one-caller',

@@ -77,12 +77,12 @@ const trusted = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         // The serial differs too, because the cleanup identifies the two devices by it.
         const turned = { serial: swapped(String(device.identity.serial)), board: swapped(serial) };
-        const other = await context.newDevice('ecdsa', turned);
+        const otherDevice = await context.newDevice('ecdsa', turned);
         const id_data = JSON.stringify({ ...device.identity, ...turned });
         // With another key, a server that takes both for one device would answer 401 as well.
         const { key: signedBy } = device;
         const members = { id_data, pubkey: signedBy.publicKeyPem };
-        expectStatus(await other.authenticate({ members, signedBy }), 401);
+        expectStatus(await otherDevice.authenticate({ members, signedBy }), 401);
       },
     },
   ],
@@ -165,11 +165,15 @@ const offers = defineScenario<SuiteDevice>({
       title: 'A device that provides the string in another letter case is offered nothing.',
       requirements: ['next.depends'],
       run: async (device) => {
-        for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
-          const body = { ...factoryProvides, flavour: other };
+        for (const otherFlavour of [
+          flavour.toLowerCase(),
+          flavour.toUpperCase(),
+          swapped(flavour),
+        ]) {
+          const body = { ...factoryProvides, flavour: otherFlavour };
           const { status } = await device.call('post-next-deployment', { body });
           // A server may answer 409 to a request that conflicts with the one before.
-          expectEqual(`offer for ${other}`, status === 200, false);
+          expectEqual(`offer for ${otherFlavour}`, status === 200, false);
         }
       },
     },
@@ -178,10 +182,14 @@ const offers = defineScenario<SuiteDevice>({
       title: 'In v2, a device that provides the string in another letter case is offered nothing.',
       requirements: ['next.v2-depends'],
       run: async (device) => {
-        for (const other of [flavour.toLowerCase(), flavour.toUpperCase(), swapped(flavour)]) {
-          const body = { device_provides: { ...factoryProvides, flavour: other } };
+        for (const otherFlavour of [
+          flavour.toLowerCase(),
+          flavour.toUpperCase(),
+          swapped(flavour),
+        ]) {
+          const body = { device_provides: { ...factoryProvides, flavour: otherFlavour } };
           const { status } = await device.call('post-next-deployment-v2', { body });
-          expectEqual(`offer for ${other}`, status === 200, false);
+          expectEqual(`offer for ${otherFlavour}`, status === 200, false);
         }
       },
     },
@@ -204,8 +212,8 @@ const links = defineScenario({
         const signature = new URL(uri).searchParams.get(linkSignature) ?? '';
         if (isHexadecimal(signature)) throw new NotObservable('the signature is a number');
         const wrongSpellings = [signature.toLowerCase(), swapped(signature)];
-        for (const other of wrongSpellings) {
-          expectStatus(await get(withParameter(uri, linkSignature, other)), 403);
+        for (const wrongSpelling of wrongSpellings) {
+          expectStatus(await get(withParameter(uri, linkSignature, wrongSpelling)), 403);
         }
       },
     },

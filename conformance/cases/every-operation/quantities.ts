@@ -49,10 +49,10 @@ async function expectLogKept(
 ): Promise<void> {
   const body = { messages: lines.map(line) };
   expectStatus(await device.call('put-deployment-log', { path: { id }, body }), 204);
-  const last = lines.at(-1) ?? '';
+  const lastLine = lines.at(-1) ?? '';
   const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
-    (text) => text?.includes(last) ?? false,
+    (text) => text?.includes(lastLine) ?? false,
   );
   expectEach(lines, log ?? '');
 }
@@ -297,10 +297,10 @@ const deployments = defineScenario<SuiteDevice>({
       id: 'every-device-of-a-large-deployment-is-offered-it',
       title: `The first and the last of the ${DEVICES} devices that a deployment lists are offered it.`,
       requirements: ['next.get-pending-is-200'],
-      run: async (first, context) => {
+      run: async (firstDevice, context) => {
         const arranged = async (count: number, arrange: typeof acceptedDevice) =>
           await Promise.all(numbered(count, () => arrange(context)));
-        const firstOnes = [first, ...(await arranged(AT_ONCE - 1, acceptedDevice))];
+        const firstOnes = [firstDevice, ...(await arranged(AT_ONCE - 1, acceptedDevice))];
         const ids = firstOnes.map(({ id }) => id);
         // Those in the middle only stand in the list.
         while (ids.length < DEVICES - AT_ONCE) {

@@ -54,8 +54,8 @@ function invalidLists({
 /** Returns each wrong body of a row once; of lists, the wrong elements are at different places. */
 function invalidBodiesOf({ list, invalidBodies }: Write): readonly InvalidBody[] {
   if (!list) return Object.entries(invalidBodies).map(([what, body]) => ({ what, body }));
-  const next = Object.keys(positions).length + 1;
-  return invalidLists(list).filter((_, index) => index % next === 0);
+  const stride = Object.keys(positions).length + 1;
+  return invalidLists(list).filter((_, index) => index % stride === 0);
 }
 
 function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: object) {
@@ -64,14 +64,14 @@ function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: 
 
 /** Sends each wrong list, and asserts that it is answered with 400. */
 function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeployment> {
-  const [first, ...otherRequirements] = Object.values(list.invalidElements).map(
+  const [firstRequirement, ...otherRequirements] = Object.values(list.invalidElements).map(
     ([requirement]) => requirement,
   );
-  if (!first) throw new Error(`${write.operation} has no wrong elements`);
+  if (!firstRequirement) throw new Error(`${write.operation} has no wrong elements`);
   return {
     id: `${write.operation}-judges-each-element`,
     title: `A ${write.label} with one invalid element is answered with 400 wherever the element is.`,
-    requirements: [first, ...otherRequirements],
+    requirements: [firstRequirement, ...otherRequirements],
     covers: [`${write.operation} 400`],
     run: async (arranged, context) => {
       const caller = context.caller(arranged.device.token);

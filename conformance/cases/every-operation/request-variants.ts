@@ -214,18 +214,18 @@ export const requestVariantCases = defineScenario({
       requirements: ['service.equal-forms'],
       run: async (arranged, context) => {
         const rows = requestsTo(arranged, context);
-        const [first, later] = [context.newName(), context.newName()];
+        const [firstMarker, laterMarker] = [context.newName(), context.newName()];
         const times = [
-          ['the first time', first],
-          ['the second time', later],
+          ['the first time', firstMarker],
+          ['the second time', laterMarker],
           // Byte for byte the request before.
-          ['the third time', later],
+          ['the third time', laterMarker],
         ] as const;
         for (const [what, marker] of times) {
           for (const row of rows) {
             const mismatch = await mismatchOf(context, row, { marker });
             if (mismatch === undefined) continue;
-            throw marker === first
+            throw marker === firstMarker
               ? notObservable(row.id, mismatch)
               : failureOf(row.id, what, mismatch);
           }

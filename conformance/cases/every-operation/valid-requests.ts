@@ -38,7 +38,7 @@ type PollOperationId = 'get-next-deployment' | 'post-next-deployment' | 'post-ne
 /** Arranges a device with a configuration and a deployment, and a deployment with a control map. */
 export async function deviceWithEverything(context: TestContext): Promise<DeviceWithOffers> {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
-  const { device: first, other: second } = await twoDevices(context);
+  const { device: first, otherDevice: second } = await twoDevices(context);
   const { id: deploymentId, name: deploymentName } = await context.deploy({
     artifact_name: artifact.name,
     devices: [device, first, second].map(({ id }) => id),

@@ -45,10 +45,10 @@ const writeCases = defineScenario({
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
-    const before = { kept: 'unchanged', changed: 'before' };
-    const attributes = Object.entries(before).map(([name, value]) => ({ name, value }));
+    const initialValues = { kept: 'unchanged', changed: 'before' };
+    const attributes = Object.entries(initialValues).map(([name, value]) => ({ name, value }));
     await write(device, 'put-attributes', ...attributes);
-    await expectShown(context, device, before);
+    await expectShown(context, device, initialValues);
     return device;
   },
   cases: [
@@ -190,20 +190,20 @@ const twoDevicesCases = defineScenario({
   effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
-    const { device, other } = await twoDevices(context);
-    await write(other, 'put-attributes', { name: 'probe', value: 'theirs' });
-    await expectShown(context, other, { probe: 'theirs' });
-    return { device, other };
+    const { device, otherDevice } = await twoDevices(context);
+    await write(otherDevice, 'put-attributes', { name: 'probe', value: 'theirs' });
+    await expectShown(context, otherDevice, { probe: 'theirs' });
+    return { device, otherDevice };
   },
   cases: [
     {
       id: 'attributes-are-apart',
       title: 'A device does not change the attributes of another device.',
       requirements: ['inventory.own-attributes'],
-      run: async ({ device, other }, context) => {
+      run: async ({ device, otherDevice }, context) => {
         await write(device, 'put-attributes', { name: 'probe', value: 'own' });
         await shownProbe(context, device);
-        const { probe } = await shownAttributes(context, other, () => true);
+        const { probe } = await shownAttributes(context, otherDevice, () => true);
         expectEqual('probe of the other device', probe?.value, 'theirs');
       },
     },

@@ -113,8 +113,8 @@ function attributeWithValue(value: unknown, index: number): Attribute {
 type Attributes = ReadonlyMap<string, Attribute>;
 
 /** Returns the attributes after a write, by the contract. */
-function stateAfter(before: Attributes, { operation, attributes }: Write): Attributes {
-  const keptAttributes = operation === 'put-attributes' ? [] : [...before];
+function stateAfter(earlierAttributes: Attributes, { operation, attributes }: Write): Attributes {
+  const keptAttributes = operation === 'put-attributes' ? [] : [...earlierAttributes];
   return new Map([
     ...keptAttributes,
     ...attributes.map((each): [string, Attribute] => [each.name, each]),
@@ -217,11 +217,11 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
         'inventory.strings',
       ],
       run: async (device, context) => {
-        let before: Attributes = new Map();
+        let earlierAttributes: Attributes = new Map();
         for (const inventoryWrite of writes) {
           const step: Step = {
             write: inventoryWrite,
-            expected: stateAfter(before, inventoryWrite),
+            expected: stateAfter(earlierAttributes, inventoryWrite),
           };
           const response = await write(
             device,
@@ -235,7 +235,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
           );
           const difference = differenceIn(shownByName, step);
           if (difference) throw difference;
-          before = step.expected;
+          earlierAttributes = step.expected;
         }
       },
     },

@@ -159,12 +159,12 @@ export const inventoryVariantCases = defineScenario({
       title: 'Many attributes of all forms are added by PATCH as sent, and all others stay.',
       requirements: ['inventory.patch-adds', 'inventory.patch-keeps', ...kinds],
       run: async (device, context) => {
-        const [first = [], second = []] = halves;
-        expectStatus(await write(device, 'patch-attributes', ...first), 200);
+        const [firstHalf = [], secondHalf = []] = halves;
+        expectStatus(await write(device, 'patch-attributes', ...firstHalf), 200);
         const violatedBy: ViolatedBy = () => 'inventory.patch-adds';
-        await expectExactly(context, device, { expected: first, violatedBy });
-        expectStatus(await write(device, 'patch-attributes', ...second), 200);
-        const isFirst = (name: string): boolean => first.some((each) => each.name === name);
+        await expectExactly(context, device, { expected: firstHalf, violatedBy });
+        expectStatus(await write(device, 'patch-attributes', ...secondHalf), 200);
+        const isFirst = (name: string): boolean => firstHalf.some((each) => each.name === name);
         await expectExactly(context, device, {
           expected: plain,
           violatedBy: (name) => (isFirst(name) ? 'inventory.patch-keeps' : 'inventory.patch-adds'),

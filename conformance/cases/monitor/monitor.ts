@@ -185,21 +185,21 @@ const alerts = defineScenario({
         'Users read each of several alerts with the same timestamp, sent together or one by one.',
       requirements: ['alerts.are-shown'],
       run: async (device, context) => {
-        const [first, second, third] = ['sshd', 'ntpd', 'cron'].map((name) => ({
+        const [firstAlert, secondAlert, thirdAlert] = ['sshd', 'ntpd', 'cron'].map((name) => ({
           ...alert,
           name: `${name} is down`,
           subject: { ...subject, name },
         }));
         const responses = [
-          await sendAlerts(device, first, second),
-          await sendAlerts(device, third),
+          await sendAlerts(device, firstAlert, secondAlert),
+          await sendAlerts(device, thirdAlert),
         ];
         for (const response of responses) requireResponse('post-alerts', response, 204);
         const shownAlerts = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 2,
         );
-        const names = [first, second, third].map((each) => each?.name);
+        const names = [firstAlert, secondAlert, thirdAlert].map((each) => each?.name);
         expectEqual('names', shownAlerts.map(({ name }) => name).sort(), names.sort());
       },
     },
@@ -265,8 +265,8 @@ const configuration = defineScenario({
       requirements: ['monitor.is-accepted'],
       covers: ['post-monitor-configuration 204'],
       run: async (device) => {
-        const other = { ...service, name: 'ntpd' };
-        expectStatus(await sendConfiguration(device, service, other), 204);
+        const otherService = { ...service, name: 'ntpd' };
+        expectStatus(await sendConfiguration(device, service, otherService), 204);
       },
     },
     {
@@ -298,11 +298,11 @@ const configuration = defineScenario({
       requirements: ['monitor.is-stored'],
       run: async (device, context) => {
         await sendConfiguration(device, service);
-        const [first] = await context.eventually(
+        const [firstMonitor] = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           (shownAlerts) => shownAlerts.length > 0,
         );
-        const { name, status, type } = first ?? {};
+        const { name, status, type } = firstMonitor ?? {};
         expectEqual('configuration', { name, status, type }, service);
       },
     },

@@ -50,7 +50,11 @@ async function artifactLink(context: TestContext) {
   const { uri, expire } = expectShape(response, artifactLinkShape);
   const follow = (headers?: Headers) =>
     context.client.send({ method: 'GET', url: uri, ...(headers && { headers }) });
-  return { seconds: secondsUntil(context, response, expire), after: justAfter(response), follow };
+  return {
+    seconds: secondsUntil(context, response, expire),
+    marginSeconds: justAfter(response),
+    follow,
+  };
 }
 
 const artifactLinks = defineScenario({
@@ -74,8 +78,8 @@ const artifactLinks = defineScenario({
       id: 'expired-artifact-link-serves-no-part',
       title: 'After its expiry time the link returns no file and no part of it, to any request.',
       requirements: ['link.expired'],
-      run: async ({ seconds, after, follow }, context) => {
-        await context.control.advance(seconds + after);
+      run: async ({ seconds, marginSeconds, follow }, context) => {
+        await context.control.advance(seconds + marginSeconds);
         for (const [what, headers] of Object.entries(requestsForFiles)) {
           const { status } = await follow(headers);
           expectThat(status >= 300, `no file for ${what}`, `status ${status}`);
@@ -86,8 +90,8 @@ const artifactLinks = defineScenario({
       id: 'expired-artifact-link-is-refused',
       title: 'Right after its expiry time, the link returns no file.',
       requirements: ['link.expired'],
-      run: async ({ seconds, after, follow }, context) => {
-        await context.control.advance(seconds + after);
+      run: async ({ seconds, marginSeconds, follow }, context) => {
+        await context.control.advance(seconds + marginSeconds);
         const { status } = await follow();
         expectThat(status >= 400, 'a refusal', `status ${status}`);
       },
@@ -104,7 +108,11 @@ async function configurationOffer(context: TestContext) {
   const follow = (headers?: Headers) =>
     context.client.send({ method: 'GET', url: uri, ...(headers && { headers }) });
   const response = await follow();
-  return { seconds: secondsUntil(context, response, expire), after: justAfter(response), follow };
+  return {
+    seconds: secondsUntil(context, response, expire),
+    marginSeconds: justAfter(response),
+    follow,
+  };
 }
 
 const configurationLinks = defineScenario({
@@ -129,8 +137,8 @@ const configurationLinks = defineScenario({
       title:
         'Right after its expiry time, the link is answered with 403, though its signature is valid.',
       requirements: ['download.expired-is-403'],
-      run: async ({ seconds, after, follow }, context) => {
-        await context.control.advance(seconds + after);
+      run: async ({ seconds, marginSeconds, follow }, context) => {
+        await context.control.advance(seconds + marginSeconds);
         expectStatus(await follow(), 403);
       },
     },
@@ -138,8 +146,8 @@ const configurationLinks = defineScenario({
       id: 'expired-configuration-link-serves-no-part',
       title: 'After its expiry time the link is answered with 403, also with Range and conditions.',
       requirements: ['download.expired-is-403'],
-      run: async ({ seconds, after, follow }, context) => {
-        await context.control.advance(seconds + after);
+      run: async ({ seconds, marginSeconds, follow }, context) => {
+        await context.control.advance(seconds + marginSeconds);
         await expectEach(403, requestsForFiles, follow);
       },
     },
@@ -150,7 +158,7 @@ const configurationLinks = defineScenario({
 interface OfferedSource {
   readonly device: SuiteDevice;
   /** Absent if the instructions do not tell when their source ends, which is optional. */
-  readonly end?: { readonly seconds: number; readonly after: number };
+  readonly end?: { readonly seconds: number; readonly marginSeconds: number };
   readonly follow: () => Promise<HttpResponse>;
 }
 
@@ -160,7 +168,7 @@ async function offeredSource(variant: PollVariant, context: TestContext): Promis
   const follow = () => context.client.send({ method: 'GET', url: uri });
   if (expire === undefined) return { device, follow };
   const seconds = secondsUntil(context, response, expire);
-  return { device, end: { seconds, after: justAfter(response) }, follow };
+  return { device, end: { seconds, marginSeconds: justAfter(response) }, follow };
 }
 
 function sourceIn(response: HttpResponse): {
@@ -201,7 +209,7 @@ function sourcesOf(variant: PollVariant) {
               valid,
             );
           }
-          await context.control.advance(MINUTE_SECONDS + end.after);
+          await context.control.advance(MINUTE_SECONDS + end.marginSeconds);
           const { status } = await follow();
           const over = ['next.source-ends-at-expire'] as const;
           if (status < 300) throw new ExpectationFailure('no artifact', `status ${status}`, over);
@@ -213,7 +221,7 @@ function sourcesOf(variant: PollVariant) {
         requirements: ['next.source-expires-later', 'next.source-gives-the-artifact'],
         run: async ({ device, end }, context) => {
           if (end === undefined) return;
-          await context.control.advance(end.seconds + end.after);
+          await context.control.advance(end.seconds + end.marginSeconds);
           // The token may have expired too.
           device.token = expectToken(await device.authenticate());
           const secondOffer = await variant.poll(device, factoryProvides);

@@ -58,9 +58,11 @@ const tokens = defineScenario({
         await context.control.advance(WEEK_SECONDS / 2);
         const renewedCaller = context.caller(expectToken(await device.authenticate()));
         const query = factoryProvides;
-        const first = await renewedCaller.call('get-next-deployment', { query });
-        if (first.status >= 300) {
-          throw new ExpectationFailure('a success', responseSummary(first), ['tokens.renewal']);
+        const firstResponse = await renewedCaller.call('get-next-deployment', { query });
+        if (firstResponse.status >= 300) {
+          throw new ExpectationFailure('a success', responseSummary(firstResponse), [
+            'tokens.renewal',
+          ]);
         }
         await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
         expectStatus(await renewedCaller.call('get-next-deployment', { query }), ...anySuccess);

@@ -33,9 +33,10 @@ const requestDuties: readonly Duty[] = [
     evidence: 'start and end of the authentication requests of one device',
     remedy: 'send the next authentication request after the response to this one, or its timeout',
     operations: authentication,
-    applies: (exchange, { client }) => pauseMs(client.authentication.last, exchange) !== undefined,
+    applies: (exchange, { client }) =>
+      pauseMs(client.authentication.lastRequest, exchange) !== undefined,
     violation: (exchange, { client }) => {
-      const pause = pauseMs(client.authentication.last, exchange) ?? 0;
+      const pause = pauseMs(client.authentication.lastRequest, exchange) ?? 0;
       // Times are rounded to milliseconds.
       if (pause > -2) return undefined;
       const actual = `${Math.round(-pause)} ms before it`;
@@ -54,7 +55,8 @@ const requestDuties: readonly Duty[] = [
     evidence: 'pauses after a 401 or 403 of the authentication request; the third short one counts',
     remedy: 'wait 5 s or more after a refusal, or let the pause grow from 1 s',
     operations: authentication,
-    applies: ({ status }, { client }) => status !== 429 && client.authentication.last !== undefined,
+    applies: ({ status }, { client }) =>
+      status !== 429 && client.authentication.lastRequest !== undefined,
     violation: (exchange, { client }) => {
       const isThird = client.authentication.tooFrequentRequests === TOO_FREQUENT_REPEATS_MAX;
       if (!isThird || !client.authentication.isTooFrequent(exchange)) return undefined;
@@ -89,10 +91,11 @@ const requestDuties: readonly Duty[] = [
     evidence: 'the member tenant_token of authentication requests',
     remedy: 'read the tenant token from the configuration for every request',
     operations: authentication,
-    appliesToClient: ({ authentication: { last } }) => last?.tenantToken !== undefined,
-    applies: (_, { client }) => client.authentication.last?.tenantToken !== undefined,
+    appliesToClient: ({ authentication: { lastRequest } }) =>
+      lastRequest?.tenantToken !== undefined,
+    applies: (_, { client }) => client.authentication.lastRequest?.tenantToken !== undefined,
     violation: ({ requestJson }, { client }) =>
-      membersOf(requestJson).tenant_token === client.authentication.last?.tenantToken
+      membersOf(requestJson).tenant_token === client.authentication.lastRequest?.tenantToken
         ? undefined
         : { part: 'tenant_token', expected: 'stay the same', actual: 'another one, or none' },
   },
@@ -107,7 +110,7 @@ const requestDuties: readonly Duty[] = [
     operations: authentication,
     applies: (_, { client }) => client.authentication.lastRefusalPauseMs !== undefined,
     violation: (exchange, { client }) => {
-      const pause = pauseMs(client.authentication.last, exchange);
+      const pause = pauseMs(client.authentication.lastRequest, exchange);
       const isShorter =
         pause !== undefined && pause < (client.authentication.lastRefusalPauseMs ?? 0) / 2;
       if (!isShorter || client.authentication.shrinkingPauses !== SHRINKING_MAX - 1)

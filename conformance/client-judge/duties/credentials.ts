@@ -111,11 +111,12 @@ export const credentialDuties: readonly Duty[] = [
     remedy: 'build id_data from what never changes: no time, no address that is assigned',
     operations: authentication,
     applies: ({ requestJson }, { client }) =>
-      identityIn(requestJson) !== undefined && client.authentication.last?.identity !== undefined,
+      identityIn(requestJson) !== undefined &&
+      client.authentication.lastRequest?.identity !== undefined,
     violation: ({ requestJson }, { client }) => {
       const { identity = '', key = '' } = identityIn(requestJson) ?? {};
-      const before = client.authentication.last;
-      if (before?.identity === digestOf(identity) || before?.key !== digestOf(key))
+      const { lastRequest } = client.authentication;
+      if (lastRequest?.identity === digestOf(identity) || lastRequest?.key !== digestOf(key))
         return undefined;
       return { part: 'id_data', expected: 'stay the same', actual: describeValue(identity) };
     },
@@ -132,10 +133,10 @@ export const credentialDuties: readonly Duty[] = [
     operations: authentication,
     applies: ({ requestJson }, { client }) =>
       client.authentication.isRestarted &&
-      client.authentication.last?.key !== undefined &&
+      client.authentication.lastRequest?.key !== undefined &&
       identityIn(requestJson) !== undefined,
     violation: ({ requestJson }, { client }) =>
-      digestOf(identityIn(requestJson)?.key ?? '') === client.authentication.last?.key
+      digestOf(identityIn(requestJson)?.key ?? '') === client.authentication.lastRequest?.key
         ? undefined
         : { part: 'the key', expected: 'survive a restart', actual: 'a new one' },
   },
@@ -189,7 +190,7 @@ export const credentialDuties: readonly Duty[] = [
     applies: ({ requestJson }) => identityIn(requestJson) !== undefined,
     violation: ({ requestJson }, { fleet, client, event }) => {
       const { key, identity } = identityIn(requestJson) ?? { key: '', identity: '' };
-      const isTurn = client.authentication.last?.key !== digestOf(key);
+      const isTurn = client.authentication.lastRequest?.key !== digestOf(key);
       if (isTurn && client.authentication.keyTurns === KEY_TURNS_MAX - 1) {
         return {
           part: 'the identity',
@@ -197,10 +198,10 @@ export const credentialDuties: readonly Duty[] = [
           actual: 'keys in turn, three times',
         };
       }
-      const other = fleet.otherIdentity(key, identity, event.client);
+      const otherIdentity = fleet.otherIdentity(key, identity, event.client);
       // One device that changes its identity breaks another duty.
-      if (other === undefined || other.client === event.client) return undefined;
-      const actual = `${describeValue(identity)} and ${other.text}`;
+      if (otherIdentity === undefined || otherIdentity.client === event.client) return undefined;
+      const actual = `${describeValue(identity)} and ${otherIdentity.text}`;
       return { part: 'the key', expected: 'belong to one identity', actual };
     },
   },

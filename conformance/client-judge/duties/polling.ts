@@ -98,8 +98,8 @@ const requestDuties: readonly Duty[] = [
       const { final, name, formerName } = endedOffer(history) ?? {};
       const polled = pollData(exchange).artifact_name;
       const expectedName = final === 'failure' ? formerName : name;
-      const other = final === 'failure' ? name : formerName;
-      if (polled !== other || expectedName === other) return undefined;
+      const wrongName = final === 'failure' ? name : formerName;
+      if (polled !== wrongName || expectedName === wrongName) return undefined;
       const expected = `be ${describeValue(expectedName)} after ${String(final)}`;
       return { part: 'artifact_name', expected, actual: describeValue(polled) };
     },
@@ -132,9 +132,9 @@ const requestDuties: readonly Duty[] = [
     applies: (exchange, history) => activeOffer(exchange, history)?.pollText !== undefined,
     violation: (exchange, history) => {
       const polled = pollData(exchange);
-      const { pollText: before = '{}' } = activeOffer(exchange, history) ?? {};
-      if (jsonInOrder(polled) === before) return undefined;
-      const former = membersOf(JSON.parse(before));
+      const { pollText = '{}' } = activeOffer(exchange, history) ?? {};
+      if (jsonInOrder(polled) === pollText) return undefined;
+      const former = membersOf(JSON.parse(pollText));
       const names = [...new Set([...Object.keys(former), ...Object.keys(polled)])];
       const changedNames = names.filter((name) => !isDeepStrictEqual(former[name], polled[name]));
       const actual = `changed: ${changedNames.map(describeValue).join(', ')}`;

@@ -189,9 +189,9 @@ const inventoryDuties: readonly Duty[] = [
     violation: ({ requestJson }, { client }) => {
       const changedEntry = entriesOf(requestJson).find((entry) => {
         const { name, value } = membersOf(entry);
-        const before = client.attributes.get(String(name));
+        const earlierType = client.attributes.get(String(name));
         const isEmpty = Array.isArray(value) && value.length === 0;
-        return before !== undefined && !isEmpty && !isComparable(before, typeOf(value));
+        return earlierType !== undefined && !isEmpty && !isComparable(earlierType, typeOf(value));
       });
       if (changedEntry === undefined) return undefined;
       const { name, value } = membersOf(changedEntry);
@@ -428,6 +428,6 @@ function messagesIn(sent: unknown): readonly string[] {
 }
 
 /** An array whose entries are unknown has any type. */
-function isComparable(before: string, now: string): boolean {
-  return before === now || before === 'array of undefined';
+function isComparable(earlierType: string, currentType: string): boolean {
+  return earlierType === currentType || earlierType === 'array of undefined';
 }

@@ -145,8 +145,8 @@ const mapDuties: readonly Duty[] = [
       const { pauses = [], reports = [], mapFetches } = deployments.offers.get(deploymentId) ?? {};
       const { status } = membersOf(requestJson);
       const skippedPause = pauses.find((state) => {
-        const [pause, next] = heldBack[state] ?? [];
-        return next === status && !reports.includes(pause);
+        const [pause, nextStatus] = heldBack[state] ?? [];
+        return nextStatus === status && !reports.includes(pause);
       });
       if (skippedPause !== undefined)
         return {
@@ -197,8 +197,11 @@ const mapDuties: readonly Duty[] = [
     operations: fetchingMap,
     applies: (exchange, { client }) => client.mapFetchBefore(exchange) !== undefined,
     violation: (exchange, { client }) => {
-      const before = client.mapFetchBefore(exchange);
-      if (!isTooSoon(before, exchange) || before?.tooFrequentCount !== TOO_FREQUENT_REPEATS_MAX)
+      const earlierFetch = client.mapFetchBefore(exchange);
+      if (
+        !isTooSoon(earlierFetch, exchange) ||
+        earlierFetch?.tooFrequentCount !== TOO_FREQUENT_REPEATS_MAX
+      )
         return undefined;
       const actual = 'less, three times in a row';
       return {

@@ -37,12 +37,18 @@ export const statusDuties: readonly Duty[] = [
       },
       metBy: { exchange: isFinalReport },
       brokenBy: ({ operation, deploymentId }, { client }) => {
-        const [before, latest] = client.deployments.offers.values.slice(-2);
+        const [previousOffer, latest] = client.deployments.offers.values.slice(-2);
         if (!reporting.includes(operation.id) || latest?.id !== deploymentId) return undefined;
-        if (before === undefined || before.final !== undefined || before.isWithdrawn)
+        if (
+          previousOffer === undefined ||
+          previousOffer.final !== undefined ||
+          previousOffer.isWithdrawn
+        )
           return undefined;
-        const isFetched = before.link !== undefined && client.deployments.fetched.has(before.link);
-        if (before.reports.length === 0 && !before.hasLog && !isFetched) return undefined;
+        const isFetched =
+          previousOffer.link !== undefined && client.deployments.fetched.has(previousOffer.link);
+        if (previousOffer.reports.length === 0 && !previousOffer.hasLog && !isFetched)
+          return undefined;
         return {
           part: 'a deployment',
           expected: 'end before the next begins',

@@ -62,7 +62,7 @@ export function insert(label: string, make: (copy: Request) => readonly Step[]):
 
 /** Makes several changes, one after the other. */
 export function all(...changes: readonly Alter[]): Alter {
-  return (steps) => changes.reduce((before, change) => change(before), steps);
+  return (steps) => changes.reduce((changedSteps, change) => change(changedSteps), steps);
 }
 
 /** Returns a copy of a request whose headers can be changed. */
@@ -122,10 +122,10 @@ export const afterFailure =
 export const everyAuthentication = /^pending|token/;
 
 /** Lets the steps after one label and up to another one, with a time after it, be a scene. */
-export function scene(name: SceneName, after: string, upTo: string, idleMs = 10): Alter {
+export function scene(name: SceneName, afterLabel: string, upTo: string, idleMs = 10): Alter {
   const sceneEvent = { kind: 'server', client: 'device-1', afterMs: 10, about: name } as const;
   return all(
-    insert(after, () => [{ ...sceneEvent, label: 'scene began', event: 'scene-began' }]),
+    insert(afterLabel, () => [{ ...sceneEvent, label: 'scene began', event: 'scene-began' }]),
     insert(upTo, () => [
       { ...sceneEvent, label: 'scene ended', event: 'scene-ended', afterMs: idleMs },
     ]),

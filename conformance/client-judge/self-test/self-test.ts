@@ -104,7 +104,7 @@ function isRequest(step: Step): step is Request {
 }
 
 function pick<Item>(items: readonly Item[], random: Random): Item {
-  const [first, ...rest] = items.slice(random.integer(0, items.length - 1));
-  if (first === undefined) throw new Error(`nothing to pick from ${rest.length} items`);
-  return first;
+  const [picked, ...rest] = items.slice(random.integer(0, items.length - 1));
+  if (picked === undefined) throw new Error(`nothing to pick from ${rest.length} items`);
+  return picked;
 }

@@ -40,7 +40,7 @@ const violation = {
   exchanges: [exchange],
 } as const;
 
-const next = { text: 'revoke the token', scene: 'revocation' } as const;
+const nextStep = { text: 'revoke the token', scene: 'revocation' } as const;
 const brokenState = { state: 'broken', violationCount: 3, violations: [violation] } as const;
 const waiver = { reason: 'known', owner: 'firmware', expires: '2027-01-31' };
 
@@ -87,16 +87,30 @@ export const sampleClientTest: ClientTestResult = {
     duty('auth.renews-on-401', brokenState),
     duty('http.backoff', { ...brokenState, level: 'should', waiver }),
     duty('auth.key-strong', {}),
-    duty('report.final', { state: 'open', openSinceMs: 1, reason: 'its scene stopped', next }),
-    duty('get.gzip', { level: 'should', state: 'not-tested', reason: 'no such file', next }),
+    duty('report.final', {
+      state: 'open',
+      openSinceMs: 1,
+      reason: 'its scene stopped',
+      next: nextStep,
+    }),
+    duty('get.gzip', {
+      level: 'should',
+      state: 'not-tested',
+      reason: 'no such file',
+      next: nextStep,
+    }),
     duty('http.slow-responses', {
       level: 'observed',
       state: 'not-tested',
       reason: 'nothing',
-      next,
+      next: nextStep,
     }),
     duty('next.interval-kept', { level: 'observed', state: 'observed', observation: '2.0 s' }),
-    duty('connect.pong', { state: 'not-applicable', reason: 'it opens no WebSocket', next }),
+    duty('connect.pong', {
+      state: 'not-applicable',
+      reason: 'it opens no WebSocket',
+      next: nextStep,
+    }),
   ],
   waivers: [{ ...waiver, duty: 'http.backoff', state: 'used' }],
   problems: ['the waiver of x on y is no longer needed: the duty is met; remove it'],

@@ -40,12 +40,12 @@ const pairs: readonly string[] = ['artifact_provides', 'artifact_depends'];
  */
 function mayBeSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
-    const [some, rest]: [readonly unknown[], readonly unknown[]] = [one, other];
-    if (some.length !== rest.length) return false;
-    if (some.length > LIST_MAX) return true;
+    const [oneList, otherList]: [readonly unknown[], readonly unknown[]] = [one, other];
+    if (oneList.length !== otherList.length) return false;
+    if (oneList.length > LIST_MAX) return true;
     return (
-      some.every((each) => rest.some((found) => mayBeSame(each, found))) &&
-      rest.every((each) => some.some((found) => mayBeSame(each, found)))
+      oneList.every((each) => otherList.some((found) => mayBeSame(each, found))) &&
+      otherList.every((each) => oneList.some((found) => mayBeSame(each, found)))
     );
   }
   if (isObject(one) && isObject(other)) {
@@ -79,11 +79,11 @@ function violationIn(
     const value = memberAt(artifact, [name]);
     if (value === undefined) continue;
     const isSame = pairs.includes(name) ? areSamePairs : mayBeSame;
-    const before = run.earlierValue(`artifact ${id} ${name}`, value, isSame);
-    if (before === undefined) continue;
+    const earlierValue = run.earlierValue(`artifact ${id} ${name}`, value, isSame);
+    if (earlierValue === undefined) continue;
     return {
       part: `200 body: ${at}/${name}`,
-      expected: `be as in the earlier response, ${describeValue(before)}`,
+      expected: `be as in the earlier response, ${describeValue(earlierValue)}`,
       actual: describeValue(value),
       requirement: requirementOn(operation, ['body', name]),
     };
@@ -135,11 +135,11 @@ function changedInstruction(
   ] as const) {
     const value = memberAt(artifact, [said]);
     if (value === undefined) continue;
-    const before = run.earlierValue(`artifact ${id} ${name}`, value, mayBeSame);
-    if (before === undefined) continue;
+    const earlierValue = run.earlierValue(`artifact ${id} ${name}`, value, mayBeSame);
+    if (earlierValue === undefined) continue;
     return {
       part: `200 body: /artifact/${said}`,
-      expected: `be as in the earlier response, ${describeValue(before)}`,
+      expected: `be as in the earlier response, ${describeValue(earlierValue)}`,
       actual: describeValue(value),
       requirement:
         said === 'artifact_name' ? 'next.names-the-artifact' : 'next.types-of-the-artifact',

@@ -45,9 +45,9 @@ function orderViolation(
   const sort = sortParameter ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
   for (const [index, time] of times.entries()) {
-    const [now, before] = [timeOf(time), timeOf(times[index - 1])];
-    if (now === undefined || before === undefined) continue;
-    if (sort === 'asc' ? now >= before : now <= before) continue;
+    const [currentTime, previousTime] = [timeOf(time), timeOf(times[index - 1])];
+    if (currentTime === undefined || previousTime === undefined) continue;
+    if (sort === 'asc' ? currentTime >= previousTime : currentTime <= previousTime) continue;
     return {
       part: order.partAt(index),
       expected: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
@@ -92,8 +92,8 @@ function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
   for (const [index, entry] of entriesOf(exchange).entries()) {
     const type = memberAt(entry, ['object', 'type']);
     const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
-    const other = filled.find((each) => each !== type);
-    if (other === undefined) continue;
+    const otherMember = filled.find((each) => each !== type);
+    if (otherMember === undefined) continue;
     const expected = `fill only the member of its type, ${describeValue(type)}`;
     return { part: `200 body: /${index}/object`, expected, actual: describeValue(filled) };
   }
@@ -129,21 +129,27 @@ function pageOf(exchange: JudgedExchange) {
   if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.responseJson)) return undefined;
   if (size === undefined ? page !== '1' : Number(size) > ORDINARY_PAGE_MAX) return undefined;
   const { length } = exchange.responseJson;
-  const before = (Number(page) - 1) * Number(size ?? 0);
-  return { page: Number(page), size: size && Number(size), length, before, total: Number(total) };
+  const precedingCount = (Number(page) - 1) * Number(size ?? 0);
+  return {
+    page: Number(page),
+    size: size && Number(size),
+    length,
+    precedingCount,
+    total: Number(total),
+  };
 }
 
 function wrongTotal(exchange: JudgedExchange): Violation | undefined {
   const page = closedPageOf(exchange);
   if (page === undefined) return undefined;
-  const { length, before, size, total } = page;
+  const { length, precedingCount, size, total } = page;
   if (typeof size === 'number' && length > size) {
     const expected = `hold at most ${size} entries`;
     return { part: '200 body', expected, actual: String(length), requirement: 'audit.per-page' };
   }
   // The contract does not define the content of a page past the end.
-  const min = before + length;
-  const isEnd = typeof size === 'number' && length < size && total >= before;
+  const min = precedingCount + length;
+  const isEnd = typeof size === 'number' && length < size && total >= precedingCount;
   const isRight = isEnd ? total === min : length === 0 ? total <= min : total >= min;
   if (isRight) return undefined;
   const expected = `be ${isEnd ? '' : 'at least '}${min}, by the entries of the page`;
@@ -156,15 +162,15 @@ const ADDED_MEANWHILE_MAX = 30;
 function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   const pageFields = pageOf(exchange);
   if (pageFields === undefined || pageFields.length === 0) return undefined;
-  const { page, length, before, total } = pageFields;
+  const { page, length, precedingCount, total } = pageFields;
   const relations = Object.keys(relationsOf(exchange.response.headers.link));
   const part = '200 Link';
   const actual = describeValue(relations);
-  const follow = total - before - length;
+  const follow = total - precedingCount - length;
   const isSettled = isClosed(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
-    const expected = `have next only if a page follows, ${before + length} of ${total} entries in`;
+    const expected = `have next only if a page follows, ${precedingCount + length} of ${total} entries in`;
     return { part, expected, actual, requirement: 'audit.link-next' };
   }
   if (relations.includes('prev') === page > 1) return undefined;

@@ -30,9 +30,9 @@ function ofContract(applies: (exchange: JudgedExchange) => boolean): PassiveChec
 
 /** Returns true for issues on open points: unknown actions, and a null update control map. */
 function isLeftOpen({ path, type, input }: v.BaseIssue<unknown>): boolean {
-  const last = path?.at(-1)?.key;
-  if (last === 'action' && type === 'picklist' && typeof input === 'string') return true;
-  return last === 'update_control_map' && input === null;
+  const lastKey = path?.at(-1)?.key;
+  if (lastKey === 'action' && type === 'picklist' && typeof input === 'string') return true;
+  return lastKey === 'update_control_map' && input === null;
 }
 
 /** Returns the first issue that is not an open point. The full parse runs only after an issue. */
@@ -69,8 +69,8 @@ function shapeViolation(
   { status }: JudgedExchange,
 ): Violation {
   const { expected, message } = issue;
-  const last = issue.path?.at(-1);
-  const value = last ? last.value : issue.input;
+  const lastItem = issue.path?.at(-1);
+  const value = lastItem ? lastItem.value : issue.input;
   const kind = value === undefined ? 'there' : kinds[expected ?? ''];
   const steps = issue.path?.map(({ key }) => String(key)) ?? [];
   return {

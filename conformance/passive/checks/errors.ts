@@ -30,9 +30,9 @@ export function hasErrorBody({
 function memberViolation(
   { status }: JudgedExchange,
   name: string,
-  rest: Omit<Violation, 'part'>,
+  details: Omit<Violation, 'part'>,
 ): Violation {
-  return { part: `${status} body: /${name}`, ...rest };
+  return { part: `${status} body: /${name}`, ...details };
 }
 
 function hasMember(name: string): PassiveCheck['applies'] {

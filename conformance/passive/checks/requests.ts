@@ -81,9 +81,9 @@ function otherMap(
   if (typeof id !== 'string' || typeof deployment !== 'string' || id === deployment) {
     return undefined;
   }
-  const before = run.earlierValue(`ID of the map of ${deployment}`, id, Object.is);
-  if (before === undefined) return undefined;
-  return listViolation(`/${at.join('/')}`, `be ${describeValue(before)}, as before`, id);
+  const earlierId = run.earlierValue(`ID of the map of ${deployment}`, id, Object.is);
+  if (earlierId === undefined) return undefined;
+  return listViolation(`/${at.join('/')}`, `be ${describeValue(earlierId)}, as before`, id);
 }
 
 /** Returns a violation if a link is expired at the time of the response, when both are known. */

@@ -121,8 +121,8 @@ function violationOf<State>(
   const determinedStates = states.filter((each) => each !== undefined);
   if (determinedStates.length < states.length) return [];
   const violations = determinedStates.map((each) => differenceFrom(each, determinedStates));
-  const [first] = violations;
-  return first === undefined || violations.includes(undefined) ? [] : [first];
+  const [firstViolation] = violations;
+  return firstViolation === undefined || violations.includes(undefined) ? [] : [firstViolation];
 }
 
 /** Returns where a path has the device's ID, counted from its end. */

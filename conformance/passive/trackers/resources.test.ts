@@ -10,7 +10,7 @@ import { type AllowanceId, allowances } from './allowances.ts';
 import { type StateWrite, TrackedState } from './tracked-state.ts';
 
 /** Long after each effect has settled. */
-const later = { from: 60_000, to: 60_005 };
+const settledTimes = { from: 60_000, to: 60_005 };
 
 const write =
   (id: Step['id'], success: number) =>
@@ -18,7 +18,7 @@ const write =
 const put = write('put-attributes', 200);
 const patch = write('patch-attributes', 200);
 const named = (name: string, value: unknown, more: object = {}) => ({ name, value, ...more });
-const inventory = (attributes: readonly object[], times: Partial<Step> = later): Step => ({
+const inventory = (attributes: readonly object[], times: Partial<Step> = settledTimes): Step => ({
   id: 'get-inventory',
   path: { id: device },
   status: 200,
@@ -38,7 +38,7 @@ const search = (attributes: readonly object[]): Step => ({
 const [a1, a2, b1] = [named('a', 1), named('a', 2), named('b', 'one')];
 
 const configure = write('put-configuration', 204);
-const read = (body: object, times: Partial<Step> = later): Step => ({
+const read = (body: object, times: Partial<Step> = settledTimes): Step => ({
   id: 'get-configuration',
   status: 200,
   body,
@@ -53,7 +53,7 @@ const setByUser = (sent: object): Step => ({
 
 const monitor = write('post-monitor-configuration', 204);
 const entry = { name: 'disk', status: 'on', type: 'df' };
-const monitored = (body: readonly object[], times: Partial<Step> = later): Step => ({
+const monitored = (body: readonly object[], times: Partial<Step> = settledTimes): Step => ({
   id: 'show-monitor-configuration',
   path: { id: device },
   status: 200,
@@ -73,7 +73,7 @@ const listed = (body: readonly object[]): Step => ({
   path: { id: device },
   status: 200,
   body,
-  ...later,
+  ...settledTimes,
 });
 
 const upload = (message: string, id = deployment): Step => ({
@@ -88,7 +88,7 @@ const log = (body: string): Step => ({
   status: 200,
   body,
   headers: { 'content-type': 'text/plain' },
-  ...later,
+  ...settledTimes,
 });
 
 const map = { priority: 1, states: { ArtifactInstall_Enter: { action: 'pause' } } };
@@ -355,7 +355,7 @@ describe('a tracked state', () => {
   it('has the results of all orders of three writes at once', () => {
     const state = new TrackedState<number>([0]);
     for (const digit of [1, 2, 3]) {
-      const nextStates = (before = 0) => [before * 10 + digit];
+      const nextStates = (value = 0) => [value * 10 + digit];
       state.write(sure(digit, { sentMs: 0, endedMs: 9, nextStates }));
     }
     expect(state.possibleAt(readAt(10))?.toSorted()).toEqual([123, 132, 213, 231, 312, 321]);
@@ -364,12 +364,10 @@ describe('a tracked state', () => {
   it('is not tracked beyond 64 possible states', () => {
     const state = new TrackedState<number>([0]);
     for (const bit of [1, 2, 4, 8, 16, 32]) {
-      state.write(
-        sure(bit, { effectDelayMaxMs: 5000, nextStates: (before = 0) => [before + bit] }),
-      );
+      state.write(sure(bit, { effectDelayMaxMs: 5000, nextStates: (value = 0) => [value + bit] }));
     }
     expect(state.possibleAt(readAt(1000))).toHaveLength(64);
-    state.write(sure(64, { effectDelayMaxMs: 5000, nextStates: (before = 0) => [before + 64] }));
+    state.write(sure(64, { effectDelayMaxMs: 5000, nextStates: (value = 0) => [value + 64] }));
     expect(state.possibleAt(readAt(1000))).toBeUndefined();
   });
 });

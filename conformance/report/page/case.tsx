@@ -101,7 +101,7 @@ function RequirementsView({ verdict, facts }: { verdict: ShownVerdict; facts: Pa
 /** Renders a name and a value for each fact that the verdict has. */
 function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
   const { reason, waiver, attempts, violations, needs } = verdict;
-  const before = facts.comparison?.changes.find(({ id }) => id === verdict.id)?.before;
+  const earlierVerdict = facts.comparison?.changes.find(({ id }) => id === verdict.id)?.before;
   return (
     <Facts
       rows={[
@@ -110,7 +110,11 @@ function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
         ['observed', verdict.observation],
         ['violations', violations?.map(violationLine).join('\n')],
         ['reason', reason && `${reason.text} [${reason.code}]`],
-        ['in the earlier run', before && [before.verdict, before.text].filter(Boolean).join(': ')],
+        [
+          'in the earlier run',
+          earlierVerdict &&
+            [earlierVerdict.verdict, earlierVerdict.text].filter(Boolean).join(': '),
+        ],
         ['tolerated', verdict.tolerated && 'a SHOULD, which does not fail this run'],
         ['waived', waiver && `${waiver.reason} (${waiver.owner}, until ${waiver.expires})`],
         ['follows from', waiver?.follows],

@@ -111,11 +111,11 @@ function ViolatedList({ level, violated }: ViolatedByLevel) {
 }
 
 function CaseLinks({ cases }: { cases: readonly ShownVerdict[] }) {
-  const [first] = cases;
-  if (!first) return null;
+  const [firstCase] = cases;
+  if (!firstCase) return null;
   return (
     <>
-      <CaseLink id={first.id} />
+      <CaseLink id={firstCase.id} />
       {cases.length > 1 && ` and ${cases.length - 1} more`}
     </>
   );

@@ -28,21 +28,24 @@ function totalOf({ headers }: ProxiedResponse): number {
 /** Answers the matching ranges with 206 and the bytes of another Range, or of none. */
 function partBecomes(
   appliesTo: (range: string) => boolean,
-  other: (range: string) => string | undefined,
+  otherRangeOf: (range: string) => string | undefined,
 ): () => Alteration {
   return responseBecomes((response, request, send) => {
     const range = rangeOf(request);
     if (response.status !== 206 || !appliesTo(range)) return response;
-    return send(withHeaders(request, { range: other(range) }));
+    return send(withHeaders(request, { range: otherRangeOf(range) }));
   });
 }
 
 /** Replaces matching Range headers before the target sees them. */
-function rangeBecomes(appliesTo: RegExp, other: (range: string) => string): () => Alteration {
+function rangeBecomes(
+  appliesTo: RegExp,
+  otherRangeOf: (range: string) => string,
+): () => Alteration {
   return () => ({
     request: (request) => {
       const range = rangeOf(request);
-      return appliesTo.test(range) ? withHeaders(request, { range: other(range) }) : request;
+      return appliesTo.test(range) ? withHeaders(request, { range: otherRangeOf(range) }) : request;
     },
   });
 }
@@ -217,9 +220,9 @@ const ranges: readonly Defect[] = [
     ],
     operations: file,
     alter: rangeBecomes(closedRange, (range) => {
-      const [, first = '', last = ''] = closedRange.exec(range) ?? [];
-      const isLonger = Number(first) > 0 && Number(last) > Number(first);
-      return isLonger ? `bytes=${first}-${Number(last) - 1}` : range;
+      const [, firstPosition = '', lastPosition = ''] = closedRange.exec(range) ?? [];
+      const isLonger = Number(firstPosition) > 0 && Number(lastPosition) > Number(firstPosition);
+      return isLonger ? `bytes=${firstPosition}-${Number(lastPosition) - 1}` : range;
     }),
   },
   {
@@ -268,8 +271,8 @@ const ranges: readonly Defect[] = [
     violates: ['link.range-past-the-end'],
     operations: file,
     alter: responseBecomes((response, request) => {
-      const [, , last] = closedRange.exec(rangeOf(request)) ?? [];
-      return Number(last) >= totalOf(response) ? ownResponse(416) : response;
+      const [, , lastPosition] = closedRange.exec(rangeOf(request)) ?? [];
+      return Number(lastPosition) >= totalOf(response) ? ownResponse(416) : response;
     }),
   },
   {
@@ -283,12 +286,14 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'unsatisfiable-range-is-206',
-    title: 'A Range that starts past the end is answered with 206 with no bytes.',
+    title: 'A Range that starts past the end is answered with 206 and no bytes.',
     violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
     alter: responseBecomes((response, request) => {
-      const first = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
-      return response.status === 416 && first >= totalOf(response) ? ownResponse(206) : response;
+      const firstPosition = Number.parseInt(rangeOf(request).slice('bytes='.length), 10);
+      return response.status === 416 && firstPosition >= totalOf(response)
+        ? ownResponse(206)
+        : response;
     }),
   },
   {
@@ -315,9 +320,9 @@ const ranges: readonly Defect[] = [
     violates: ['link.several-ranges'],
     operations: file,
     alter: responseBecomes(async (response, request, send) => {
-      const [first, second] = rangeOf(request).split(',');
-      if (second === undefined) return response;
-      return withStatus(await send(withHeaders(request, { range: first })), 200);
+      const [firstRange, secondRange] = rangeOf(request).split(',');
+      if (secondRange === undefined) return response;
+      return withStatus(await send(withHeaders(request, { range: firstRange })), 200);
     }),
   },
   {

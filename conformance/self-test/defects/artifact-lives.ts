@@ -63,13 +63,15 @@ function changedDetails(
 
 /** Shows the description before an empty one. */
 function keepsDescriptions(): Alteration {
-  const last = new Map<string, unknown>();
+  const lastDescriptions = new Map<string, unknown>();
   return {
     response: (response, request) =>
       changedDetails(response, request, (artifact, id) => {
         const { description } = membersOf(artifact);
-        if (description !== '') last.set(id, description);
-        return changedAt(artifact, 'description', (text) => (text === '' ? last.get(id) : text));
+        if (description !== '') lastDescriptions.set(id, description);
+        return changedAt(artifact, 'description', (text) =>
+          text === '' ? lastDescriptions.get(id) : text,
+        );
       }),
   };
 }
@@ -77,15 +79,15 @@ function keepsDescriptions(): Alteration {
 /** Shows the time of the first edit for ever. */
 function keepsModified(): Alteration {
   const edits = new Map<string, number>();
-  const first = new Map<string, unknown>();
+  const firstEditTimes = new Map<string, unknown>();
   return {
     response: (response, request) => {
       const { id = '' } = request.parameters;
       if (request.operation === 'update-artifact') edits.set(id, (edits.get(id) ?? 0) + 1);
       return changedDetails(response, request, (artifact) => {
         const { modified } = membersOf(artifact);
-        if (edits.get(id) === 1) first.set(id, modified);
-        return changedAt(artifact, 'modified', () => first.get(id) ?? modified);
+        if (edits.get(id) === 1) firstEditTimes.set(id, modified);
+        return changedAt(artifact, 'modified', () => firstEditTimes.get(id) ?? modified);
       });
     },
   };

@@ -62,8 +62,8 @@ const members: readonly MemberRow[] = [
     violates: 'artifacts.update-type',
     path: 'updates',
     becomes: (updates) => {
-      const [first] = entriesOf(updates);
-      const info = isObject(first) ? first.type_info : undefined;
+      const [firstUpdate] = entriesOf(updates);
+      const info = isObject(firstUpdate) ? firstUpdate.type_info : undefined;
       return entriesOf(updates).map((update) => changedAt(update, 'type_info', () => info));
     },
   },

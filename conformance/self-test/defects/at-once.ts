@@ -20,10 +20,10 @@ import { requestFor } from '../requests.ts';
 /** Returns the key by which requests count as overlapping, such as the device. */
 type KeyOf = (request: ProxiedRequest) => string;
 
-/** Handles a request during another one with the same key; `first` is the earliest of them. */
+/** Handles a request during another one with the same key; `firstRequest` is the earliest. */
 type WhileBusy = (
   request: ProxiedRequest,
-  first: ProxiedRequest,
+  firstRequest: ProxiedRequest,
 ) => ProxiedRequest | ProxiedResponse;
 
 /** Applies `change` to each request that arrives while another with the same key is answered. */
@@ -35,9 +35,9 @@ function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Alteration {
       request: (request) => {
         const otherRequests = openRequests.get(keyOf(request)) ?? [];
         openRequests.set(keyOf(request), [...otherRequests, request]);
-        const [first] = otherRequests;
-        if (first === undefined) return request;
-        const changedRequest = change(request, first);
+        const [firstRequest] = otherRequests;
+        if (firstRequest === undefined) return request;
+        const changedRequest = change(request, firstRequest);
         // A request that the proxy answers has no response of the target that would end it.
         if ('status' in changedRequest) openRequests.set(keyOf(request), otherRequests);
         return changedRequest;
@@ -65,9 +65,9 @@ function entriesKept(request: ProxiedRequest): ProxiedRequest {
   return withJson(request, Object.fromEntries(entries.slice(0, Math.ceil(entries.length / 2))));
 }
 
-function sharesBuffer(request: ProxiedRequest, first: ProxiedRequest): ProxiedRequest {
-  const isEqual = request.body.length === first.body.length;
-  return isEqual ? { ...request, body: first.body } : request;
+function sharesBuffer(request: ProxiedRequest, firstRequest: ProxiedRequest): ProxiedRequest {
+  const isEqual = request.body.length === firstRequest.body.length;
+  return isEqual ? { ...request, body: firstRequest.body } : request;
 }
 
 const overlaps: readonly Overlap[] = [
@@ -106,8 +106,10 @@ const overlaps: readonly Overlap[] = [
     id: 'put-and-patch-at-once-lose-an-attribute',
     title: 'Of a PUT or PATCH that arrives during the other, the last attribute is lost.',
     operations: ['put-attributes', 'patch-attributes'],
-    change: (request, first) =>
-      request.method === first.method ? request : withJson(request, listOf(request).slice(0, -1)),
+    change: (request, firstRequest) =>
+      request.method === firstRequest.method
+        ? request
+        : withJson(request, listOf(request).slice(0, -1)),
   },
   {
     id: 'alerts-during-alerts-are-lost',
@@ -120,14 +122,15 @@ const overlaps: readonly Overlap[] = [
     id: 'monitors-during-monitors-are-merged',
     title: 'A monitor configuration that arrives during another is added to it.',
     operations: ['post-monitor-configuration'],
-    change: (request, first) => withJson(request, [...listOf(first), ...listOf(request)]),
+    change: (request, firstRequest) =>
+      withJson(request, [...listOf(firstRequest), ...listOf(request)]),
   },
   {
     id: 'setting-during-attributes-is-lost',
     title: 'A configuration that arrives while attributes of the device are written is lost.',
     operations: ['put-configuration', 'patch-attributes'],
-    change: (request, first) =>
-      request.operation === 'put-configuration' && first.operation === 'patch-attributes'
+    change: (request, firstRequest) =>
+      request.operation === 'put-configuration' && firstRequest.operation === 'patch-attributes'
         ? ownResponse(204)
         : request,
   },

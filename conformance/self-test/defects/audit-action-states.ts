@@ -99,7 +99,7 @@ function findsNothing(isLost: (query: URLSearchParams) => boolean): () => Altera
   });
 }
 
-const acts: readonly Defect[] = [
+const actionDefects: readonly Defect[] = [
   {
     id: 'audit-rejection-of-a-pending-device-is-missing',
     title: 'The rejection of a device that was never accepted has no entry.',
@@ -184,14 +184,15 @@ function oneActor(entries: readonly unknown[]): readonly unknown[] {
 
 /** Each deployment has the artifact name of the oldest one with its name. */
 function firstReleases(entries: readonly unknown[]): readonly unknown[] {
-  const first = new Map<string, string>();
+  const oldestReleases = new Map<string, string>();
   for (const entry of entries.toReversed()) {
     const name = textAt(entry, 'object.deployment.name');
-    if (!first.has(name)) first.set(name, textAt(entry, 'object.deployment.artifact_name'));
+    if (!oldestReleases.has(name))
+      oldestReleases.set(name, textAt(entry, 'object.deployment.artifact_name'));
   }
   return entries.map((entry) =>
     changedAt(entry, 'object.deployment.artifact_name', () =>
-      first.get(textAt(entry, 'object.deployment.name')),
+      oldestReleases.get(textAt(entry, 'object.deployment.name')),
     ),
   );
 }
@@ -301,8 +302,8 @@ const selections: readonly Defect[] = [
     operations: csv,
     alter: responseBecomes((response) => {
       if (!isSuccess(response)) return response;
-      const [first = '', ...otherLines] = response.body.toString().split('\r\n');
-      const [names = []] = readCsv(`${first}\r\n`);
+      const [headerLine = '', ...otherLines] = response.body.toString().split('\r\n');
+      const [names = []] = readCsv(`${headerLine}\r\n`);
       return withText(response, [names.join(','), ...otherLines].join('\r\n'));
     }),
   },
@@ -352,7 +353,7 @@ const tokens: readonly Defect[] = [
 
 /** Spec: AuditLog entry; Audit logs; Authentication */
 export const auditActionStateDefects: readonly Defect[] = [
-  ...acts,
+  ...actionDefects,
   ...actors,
   ...selections,
   ...tokens,

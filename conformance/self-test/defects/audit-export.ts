@@ -98,13 +98,13 @@ const ignoredBeside: readonly (readonly [ignored: string, beside: string])[] = [
   ['ignore', 'sort'],
 ];
 
-function ignoredBesideAnother([name, other]: readonly [string, string]): Defect {
+function ignoredBesideAnother([name, otherName]: readonly [string, string]): Defect {
   return {
-    id: `export-ignores-${name}-beside-${other}`.replaceAll('_', '-'),
-    title: `The export ignores \`${name}\` when \`${other}\` is given too.`,
+    id: `export-ignores-${name}-beside-${otherName}`.replaceAll('_', '-'),
+    title: `The export ignores \`${name}\` when \`${otherName}\` is given too.`,
     violates: [parameters[name] ?? 'audit.export-form'],
     operations,
-    alter: parameterBecomes(name, undefined, has(other)),
+    alter: parameterBecomes(name, undefined, has(otherName)),
   };
 }
 
@@ -184,8 +184,8 @@ export const auditExportDefects: readonly Defect[] = [
     operations,
     alter: documentBecomes((text) => {
       const lines = text.split('\r\n');
-      const before = lines[LARGE - 1] ?? '';
-      return lines.map((line, index) => (index === LARGE ? before : line)).join('\r\n');
+      const precedingLine = lines[LARGE - 1] ?? '';
+      return lines.map((line, index) => (index === LARGE ? precedingLine : line)).join('\r\n');
     }),
   },
   {
@@ -204,8 +204,8 @@ export const auditExportDefects: readonly Defect[] = [
     violates: ['audit.export-separator'],
     operations,
     alter: requestBecomes((request) => {
-      const [first = ''] = queryOf(request).get('format_separator') ?? '';
-      return withQuery(request, { format_separator: first });
+      const [firstCharacter = ''] = queryOf(request).get('format_separator') ?? '';
+      return withQuery(request, { format_separator: firstCharacter });
     }, has('format_separator')),
   },
   {

@@ -50,8 +50,8 @@ function comparedBy(
     const matchingEntries = all.filter((entry) => matches(textAt(entry, path), filterValue));
     if (String(matchingEntries.length) === response.headers['x-total-count']) return response;
     const size = Number(query.get('per_page') ?? 20);
-    const first = (Number(query.get('page') ?? 1) - 1) * size;
-    const page = withJson(response, matchingEntries.slice(first, first + size));
+    const firstIndex = (Number(query.get('page') ?? 1) - 1) * size;
+    const page = withJson(response, matchingEntries.slice(firstIndex, firstIndex + size));
     return withHeaders(page, { 'x-total-count': String(matchingEntries.length) });
   });
 }

@@ -351,11 +351,11 @@ export const authenticationEffectDefects: readonly Defect[] = [
           const serial = serialOf(identityOf(request));
           const key = String(objectOf(request).pubkey).replaceAll(/\s/g, '');
           if (response.status === 200) grants.set(serial, { key, response });
-          const before = grants.get(serial);
-          if (response.status !== 401 || !before || before.key === key) return response;
+          const grant = grants.get(serial);
+          if (response.status !== 401 || !grant || grant.key === key) return response;
           const isSecond = refusedKeys.has(`${serial} ${key}`);
           refusedKeys.add(`${serial} ${key}`);
-          return isSecond && isRightlySigned(request) ? before.response : response;
+          return isSecond && isRightlySigned(request) ? grant.response : response;
         },
       };
     },

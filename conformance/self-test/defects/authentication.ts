@@ -214,7 +214,9 @@ const tokens: readonly Defect[] = [
           const isSecond = response.status === 200 && seenValues.has(identity);
           if (response.status === 200) seenValues.add(identity);
           const body = Buffer.from(
-            `${response.body}`.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+            `${response.body}`.replace(/.$/, (lastCharacter) =>
+              lastCharacter === 'A' ? 'B' : 'A',
+            ),
           );
           return isSecond
             ? { ...response, body: Buffer.concat([Buffer.from('e30.'), body.subarray(4)]) }

@@ -200,8 +200,9 @@ export const configurationDownloadDefects: readonly Defect[] = [
     operations: ['get-next-deployment'],
     alter: responseBecomes((response) => {
       if (!offeredLink(response)) return response;
-      const later = (time: unknown) => new Date(Date.parse(String(time)) + HOUR_MS).toISOString();
-      return withJson(response, changedAt(objectOf(response), 'artifact.source.expire', later));
+      const hourLater = (time: unknown) =>
+        new Date(Date.parse(String(time)) + HOUR_MS).toISOString();
+      return withJson(response, changedAt(objectOf(response), 'artifact.source.expire', hourLater));
     }),
   },
   {
@@ -366,12 +367,12 @@ export const configurationDownloadDefects: readonly Defect[] = [
     violates: ['download.holds-the-pairs'],
     operations: download,
     alter: () => {
-      const first = new Map<string | undefined, ProxiedResponse>();
+      const firstResponses = new Map<string | undefined, ProxiedResponse>();
       return {
         response: (response, { parameters }) => {
           if (response.status !== 200) return response;
-          const firstResponse = first.get(parameters.device_id) ?? response;
-          first.set(parameters.device_id, firstResponse);
+          const firstResponse = firstResponses.get(parameters.device_id) ?? response;
+          firstResponses.set(parameters.device_id, firstResponse);
           return firstResponse;
         },
       };

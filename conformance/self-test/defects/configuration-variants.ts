@@ -72,8 +72,8 @@ export const configurationVariantDefects: readonly Defect[] = [
     operations: putOnly,
     alter: requestBecomes((request) => {
       const pairs = Object.entries(objectOf(request));
-      const first = pairs.findIndex(isRemoval);
-      const keptPairs = pairs.filter((pair, index) => !isRemoval(pair) || index === first);
+      const firstRemoval = pairs.findIndex(isRemoval);
+      const keptPairs = pairs.filter((pair, index) => !isRemoval(pair) || index === firstRemoval);
       return keptPairs.length < pairs.length
         ? withJson(request, Object.fromEntries(keptPairs))
         : request;
@@ -143,12 +143,12 @@ export const configurationVariantDefects: readonly Defect[] = [
     violates: ['download.holds-the-pairs'],
     operations: ['download-configuration'],
     alter: () => {
-      let first: Buffer | undefined;
+      let firstBody: Buffer | undefined;
       return {
         response: (response) => {
           if (response.status !== 200) return response;
-          first ??= response.body;
-          return { ...response, body: first };
+          firstBody ??= response.body;
+          return { ...response, body: firstBody };
         },
       };
     },

@@ -119,7 +119,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-write-returns-the-pairs',
-    title: 'Setting pairs is answered with 200 with the pairs.',
+    title: 'Setting pairs is answered with 200 and the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: putOnly,
     alter: responseBecomes((response, request) =>

@@ -54,13 +54,13 @@ function fieldDefects(version: Version): Defect[] {
       title: `The instructions of ${version} have no ${path}.`,
       alter: fieldLeftOut(path),
     };
-    const other = {
+    const malformedDefect = {
       ...common,
       id: `${version}-instructions-have-another-${name}`,
       title: `The instructions of ${version} have a malformed ${path}.`,
       alter: fieldBecomes(path, () => wrong),
     };
-    return isRequired ? [lackDefect, other] : [other];
+    return isRequired ? [lackDefect, malformedDefect] : [malformedDefect];
   });
 }
 
@@ -193,10 +193,13 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     operations: polls.v2,
     alter: () => ({
       response: (response) => {
-        const { artifact, ...others } = objectOf(response);
+        const { artifact, ...otherMembers } = objectOf(response);
         if (!isObject(artifact) || 'update_control_map' in artifact) return response;
-        const update_control_map = { id: others.id, priority: 0, states: {} };
-        return withJson(response, { ...others, artifact: { ...artifact, update_control_map } });
+        const update_control_map = { id: otherMembers.id, priority: 0, states: {} };
+        return withJson(response, {
+          ...otherMembers,
+          artifact: { ...artifact, update_control_map },
+        });
       },
     }),
   },

@@ -66,10 +66,10 @@ function isOtherDateTime(value: unknown): boolean {
 }
 
 function byTimestamp(one: unknown, other: unknown): number {
-  const [first, second] = [one, other].map((message) =>
+  const [firstTime, secondTime] = [one, other].map((message) =>
     isObject(message) ? Date.parse(String(message.timestamp)) : 0,
   );
-  return (first ?? 0) - (second ?? 0);
+  return (firstTime ?? 0) - (secondTime ?? 0);
 }
 
 export const deploymentLogDefects: readonly Defect[] = [
@@ -166,14 +166,14 @@ export const deploymentLogDefects: readonly Defect[] = [
     violates: ['log.is-replaced'],
     operations: uploads,
     alter: () => {
-      const earlier = new Map<string, readonly unknown[]>();
+      const earlierMessages = new Map<string, readonly unknown[]>();
       return {
         request: (request) => {
           const part = `${tokenOf(request)} ${request.parameters.id ?? ''}`;
           const { messages } = objectOf(request);
           if (!Array.isArray(messages)) return request;
-          const all = [...(earlier.get(part) ?? []), ...messages];
-          earlier.set(part, all);
+          const all = [...(earlierMessages.get(part) ?? []), ...messages];
+          earlierMessages.set(part, all);
           return withJson(request, { messages: all });
         },
       };
@@ -193,9 +193,9 @@ export const deploymentLogDefects: readonly Defect[] = [
           const { authorization = '' } = request.headers;
           const deploymentTokens = tokens.get(id) ?? new Set<string>();
           tokens.set(id, deploymentTokens.add(authorization));
-          for (const other of deploymentTokens) {
-            if (other === authorization) continue;
-            await send({ ...request, headers: { ...request.headers, authorization: other } });
+          for (const otherToken of deploymentTokens) {
+            if (otherToken === authorization) continue;
+            await send({ ...request, headers: { ...request.headers, authorization: otherToken } });
           }
           return response;
         },

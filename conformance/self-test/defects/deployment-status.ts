@@ -85,16 +85,18 @@ function deviceDeploymentKey(request: ProxiedRequest): string {
 }
 
 /** Refuses reports depending on the previously reported status, undefined before the first. */
-function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): Defect['alter'] {
+function refusingAfter(
+  isRefused: (lastStatus: unknown, status: unknown) => boolean,
+): Defect['alter'] {
   return () => {
-    const before = new Map<string, unknown>();
+    const lastStatuses = new Map<string, unknown>();
     return {
       response: (response, request) => {
         if (!isSuccess(response)) return response;
         const deviceDeployment = deviceDeploymentKey(request);
         const { status } = objectOf(request);
-        const refuses = isRefused(before.get(deviceDeployment), status);
-        before.set(deviceDeployment, status);
+        const refuses = isRefused(lastStatuses.get(deviceDeployment), status);
+        lastStatuses.set(deviceDeployment, status);
         return refuses ? ownResponse(400, { error: 'no' }) : response;
       },
     };
@@ -191,28 +193,32 @@ export const deploymentStatusDefects: readonly Defect[] = [
     title: 'A report that repeats a status is refused.',
     violates: ['status.repeated', 'service.equal-forms'],
     operations: reports,
-    alter: refusingAfter((before, now) => before === now),
+    alter: refusingAfter((lastStatus, status) => lastStatus === status),
   },
   {
     id: 'skipped-pause-is-400',
     title: 'A device that reports installing right after downloading is refused.',
     violates: ['status.each-value-is-accepted', 'status.intermediate-is-optional'],
     operations: reports,
-    alter: refusingAfter((before, now) => before === 'downloading' && now === 'installing'),
+    alter: refusingAfter(
+      (lastStatus, status) => lastStatus === 'downloading' && status === 'installing',
+    ),
   },
   {
     id: 'step-back-is-400',
     title: 'A device that reports downloading after installing is refused.',
     violates: ['status.each-value-is-accepted'],
     operations: reports,
-    alter: refusingAfter((before, now) => before === 'installing' && now === 'downloading'),
+    alter: refusingAfter(
+      (lastStatus, status) => lastStatus === 'installing' && status === 'downloading',
+    ),
   },
   {
     id: 'report-after-failure-is-400',
     title: 'A device that reports another status after failure is refused.',
     violates: ['status.each-value-is-accepted'],
     operations: reports,
-    alter: refusingAfter((before, now) => before === 'failure' && now !== 'failure'),
+    alter: refusingAfter((lastStatus, status) => lastStatus === 'failure' && status !== 'failure'),
   },
   {
     id: 'end-at-once-is-400',
@@ -223,7 +229,9 @@ export const deploymentStatusDefects: readonly Defect[] = [
       'status.already-installed',
     ],
     operations: reports,
-    alter: refusingAfter((before, now) => before === undefined && now === 'already-installed'),
+    alter: refusingAfter(
+      (lastStatus, status) => lastStatus === undefined && status === 'already-installed',
+    ),
   },
   {
     id: 'status-never-goes-back',
@@ -271,9 +279,9 @@ export const deploymentStatusDefects: readonly Defect[] = [
           const { authorization = '' } = request.headers;
           const deploymentTokens = tokens.get(id) ?? new Set<string>();
           tokens.set(id, deploymentTokens.add(authorization));
-          for (const other of deploymentTokens) {
-            if (other === authorization) continue;
-            await send({ ...request, headers: { ...request.headers, authorization: other } });
+          for (const otherToken of deploymentTokens) {
+            if (otherToken === authorization) continue;
+            await send({ ...request, headers: { ...request.headers, authorization: otherToken } });
           }
           return response;
         },

@@ -47,9 +47,9 @@ function alsoFor(
   return alterByHistory((offeredIds) => ({
     response: async (response, request, send) => {
       const { id = '' } = request.parameters;
-      const other = appliesTo(offeredIds.get(tokenOf(request)) ?? [], id);
-      if (isSuccess(response) && other !== undefined && other !== id) {
-        await repeatedFor(other, request, send);
+      const otherId = appliesTo(offeredIds.get(tokenOf(request)) ?? [], id);
+      if (isSuccess(response) && otherId !== undefined && otherId !== id) {
+        await repeatedFor(otherId, request, send);
       }
       return response;
     },
@@ -64,12 +64,12 @@ function substateBecomes(
   appliesTo: (status: unknown) => boolean = () => true,
 ): () => Alteration {
   return requestBecomes((request) => {
-    const { substate, ...others } = objectOf(request);
-    if (typeof substate !== 'string' || !appliesTo(others.status)) return request;
+    const { substate, ...otherMembers } = objectOf(request);
+    if (typeof substate !== 'string' || !appliesTo(otherMembers.status)) return request;
     const changedSubstate = change(substate);
     return withJson(
       request,
-      changedSubstate === undefined ? others : { ...others, substate: changedSubstate },
+      changedSubstate === undefined ? otherMembers : { ...otherMembers, substate: changedSubstate },
     );
   });
 }
@@ -160,8 +160,8 @@ export const deploymentInTurnDefects: readonly Defect[] = [
         response: (response, request) => {
           const { id = '' } = request.parameters;
           if (request.operation === 'abort-deployment' && isSuccess(response)) aborted.add(id);
-          const [former = '', ...later] = offeredIds.get(tokenOf(request)) ?? [];
-          const isOver = later.length > 0 && aborted.has(former);
+          const [former = '', ...laterIds] = offeredIds.get(tokenOf(request)) ?? [];
+          const isOver = laterIds.length > 0 && aborted.has(former);
           return isOver && everyPoll.some((poll) => poll === request.operation)
             ? ownResponse(204)
             : response;
@@ -239,17 +239,17 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     violates: ['status.aborted-is-409'],
     operations: [...operations],
     alter: () => {
-      const first = new Map<string, string>();
+      const firstTokens = new Map<string, string>();
       return {
         response: (response, request) => {
           const token = tokenOf(request);
           const { id: offeredIds } = objectOf(response);
           if (request.operation !== 'put-deployment-status') {
-            if (typeof offeredIds === 'string' && !first.has(offeredIds))
-              first.set(offeredIds, token);
+            if (typeof offeredIds === 'string' && !firstTokens.has(offeredIds))
+              firstTokens.set(offeredIds, token);
             return response;
           }
-          const owner = first.get(request.parameters.id ?? '') ?? token;
+          const owner = firstTokens.get(request.parameters.id ?? '') ?? token;
           return response.status === 409 && owner !== token ? ownResponse(204) : response;
         },
       };

@@ -57,13 +57,13 @@ function wrongType(value: unknown): unknown {
   return typeof value === 'string' ? { value } : String(value);
 }
 
-function renamedAt(value: unknown, [step = '', ...rest]: readonly string[]): unknown {
+function renamedAt(value: unknown, [step = '', ...innerSteps]: readonly string[]): unknown {
   if (step === '*')
-    return Array.isArray(value) ? value.map((each) => renamedAt(each, rest)) : value;
+    return Array.isArray(value) ? value.map((each) => renamedAt(each, innerSteps)) : value;
   if (!isObject(value) || !(step in value)) return value;
   const { [step]: member, ...others } = value;
-  return rest.length > 0
-    ? { ...others, [step]: renamedAt(member, rest) }
+  return innerSteps.length > 0
+    ? { ...others, [step]: renamedAt(member, innerSteps) }
     : { ...others, [step.toUpperCase()]: member };
 }
 

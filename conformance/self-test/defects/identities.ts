@@ -66,9 +66,9 @@ function ordersMembersWithin(): Alteration {
       const { pubkey } = objectOf(request);
       const { place } = membersOf(JSON.parse(identityIn(request)));
       const placeText = JSON.stringify(place ?? null);
-      const first = identityByKey.get(pubkey) ?? placeText;
-      identityByKey.set(pubkey, first);
-      return first === placeText ? response : unauthorized;
+      const firstText = identityByKey.get(pubkey) ?? placeText;
+      identityByKey.set(pubkey, firstText);
+      return firstText === placeText ? response : unauthorized;
     },
   };
 }
@@ -96,8 +96,9 @@ function limitsTogether(): Alteration {
       const token = tokenOf(request);
       const tenant = claimIn(token, 'svc.tenant');
       if (response.status === 429) limitedTokens.set(tenant, token);
-      const first = limitedTokens.get(tenant);
-      if (response.status === 429 || first === undefined || first === token) return response;
+      const limitedToken = limitedTokens.get(tenant);
+      if (response.status === 429 || limitedToken === undefined || limitedToken === token)
+        return response;
       return ownResponse(429, { error: 'slow down', request_id: 'defect' });
     },
   };

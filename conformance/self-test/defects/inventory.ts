@@ -72,12 +72,13 @@ function alterByHistory(
 
 /** Writes a device's attributes also for the device that wrote before it. */
 function writesForOthers(): Alteration {
-  let before = '';
+  let earlierToken = '';
   return {
     response: async (response, request, send) => {
       const isOwn = hasAttribute(({ value }) => value === 'own')(request);
-      if (isOwn && before !== '') await writeAs(before, request, send);
-      else if (hasAttribute(({ value }) => value === 'theirs')(request)) before = tokenOf(request);
+      if (isOwn && earlierToken !== '') await writeAs(earlierToken, request, send);
+      else if (hasAttribute(({ value }) => value === 'theirs')(request))
+        earlierToken = tokenOf(request);
       return response;
     },
   };
@@ -183,12 +184,12 @@ const writing: readonly Defect[] = [
     violates: ['inventory.patch-is-200', 'service.equal-forms'],
     operations: patch,
     alter: () => {
-      const last = new Map<string, string>();
+      const lastBodies = new Map<string, string>();
       return {
         response: (response, request) => {
           const [token, body] = [tokenOf(request), request.body.toString()];
-          const isRepeated = last.get(token) === body;
-          last.set(token, body);
+          const isRepeated = lastBodies.get(token) === body;
+          lastBodies.set(token, body);
           return response.status === 200 && isRepeated ? ownResponse(204) : response;
         },
       };

@@ -15,7 +15,7 @@ function answeredMs({ headers }: ProxiedResponse): number {
 
 /** Clears what `lose` changes for a device of which `isLoss` matches a decision about its keys. */
 function lostBy(
-  isLoss: (decision: unknown, before: readonly unknown[]) => boolean,
+  isLoss: (decision: unknown, earlierDecisions: readonly unknown[]) => boolean,
   lose: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse,
 ): () => Alteration {
   return () => {
@@ -26,9 +26,9 @@ function lostBy(
         const { id = '', aid } = request.parameters;
         if (request.operation === 'set-auth-set-status') {
           const decision = bodyMemberAt(request, 'status');
-          const before = decisions.get(id) ?? [];
-          if (isSuccess(response) && isLoss(decision, before)) lostKeys.add(id);
-          decisions.set(id, [...before, aid]);
+          const earlierDecisions = decisions.get(id) ?? [];
+          if (isSuccess(response) && isLoss(decision, earlierDecisions)) lostKeys.add(id);
+          decisions.set(id, [...earlierDecisions, aid]);
           return response;
         }
         const device = id === '' ? String(claimIn(tokenOf(request), 'sub')) : id;
@@ -71,12 +71,12 @@ function addsToLongLogs(): Alteration {
       const part = `${tokenOf(request)} ${idOf(request)}`;
       const { messages } = objectOf(request);
       if (!Array.isArray(messages)) return request;
-      const earlier = longLogs.get(part) ?? [];
+      const earlierMessages = longLogs.get(part) ?? [];
       if (messages.length > 30) longLogs.set(part, messages);
       if (messages.length > 3) return request;
       return {
         ...request,
-        body: Buffer.from(JSON.stringify({ messages: [...earlier, ...messages] })),
+        body: Buffer.from(JSON.stringify({ messages: [...earlierMessages, ...messages] })),
       };
     },
   };
@@ -145,7 +145,7 @@ export const keptDataDefects: readonly Defect[] = [
     violates: ['configuration.written-is-read'],
     operations: ['set-auth-set-status', 'get-configuration'],
     alter: lostBy(
-      (decision, before) => decision === 'accepted' && before.length === 0,
+      (decision, earlierDecisions) => decision === 'accepted' && earlierDecisions.length === 0,
       () => ownResponse(200, {}),
     ),
   },

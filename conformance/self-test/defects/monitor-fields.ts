@@ -37,11 +37,15 @@ export function detailsOf({ subject }: Members): unknown {
 /** Returns the lines of an alert, from every place that has them. */
 function linesOf(alert: Members): readonly unknown[] {
   const {
-    lines_before: before,
+    lines_before: linesBefore,
     line_matching: matching,
-    lines_after: after,
+    lines_after: linesAfter,
   } = membersOf(detailsOf(alert));
-  return [...entriesOf(before), ...(matching === undefined ? [] : [matching]), ...entriesOf(after)];
+  return [
+    ...entriesOf(linesBefore),
+    ...(matching === undefined ? [] : [matching]),
+    ...entriesOf(linesAfter),
+  ];
 }
 
 function isNoLineList(lines: unknown): boolean {

@@ -106,8 +106,10 @@ export const monitorVariantDefects: readonly Defect[] = [
       const all = listOf(request);
       const names = all.map((entry) => membersOf(entry).name);
       const isWhole = names.every((name) => typeof name === 'string');
-      const first = all.filter((_, index) => names.indexOf(names[index]) === index);
-      return isWhole && first.length < all.length ? withJson(request, first) : request;
+      const distinctMonitors = all.filter((_, index) => names.indexOf(names[index]) === index);
+      return isWhole && distinctMonitors.length < all.length
+        ? withJson(request, distinctMonitors)
+        : request;
     }),
   },
   {

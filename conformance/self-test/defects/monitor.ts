@@ -115,7 +115,7 @@ const sending: readonly Defect[] = [
   },
   {
     id: 'alerts-are-answered-with-a-body',
-    title: 'Alerts are answered with 200 with a body.',
+    title: 'Alerts are answered with 200 and a body.',
     violates: [
       'alerts.response-has-no-body',
       'alerts.are-accepted',
@@ -162,8 +162,10 @@ const sending: readonly Defect[] = [
     operations: alerts,
     alter: requestBecomes((request) => {
       const times = listOf(request).map((each) => membersOf(each).timestamp);
-      const first = listOf(request).filter((_, index) => times.indexOf(times[index]) === index);
-      return withJson(request, first);
+      const distinctAlerts = listOf(request).filter(
+        (_, index) => times.indexOf(times[index]) === index,
+      );
+      return withJson(request, distinctAlerts);
     }, isPlain),
   },
 ];
@@ -178,7 +180,7 @@ const configuring: readonly Defect[] = [
   },
   {
     id: 'monitor-configuration-is-answered-with-a-body',
-    title: 'A monitor configuration is answered with 200 with a body.',
+    title: 'A monitor configuration is answered with 200 and a body.',
     violates: ['monitor.response-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
     alter: responseBecomes((response) =>

@@ -107,7 +107,7 @@ function alterEntries(
 }
 
 /** Defects in the entries of one action only. */
-const acts: readonly Defect[] = recordedActions.flatMap((action): Defect[] => {
+const actionDefects: readonly Defect[] = recordedActions.flatMap((action): Defect[] => {
   const isOfIt = isEntryOf(action);
   return [
     {
@@ -263,7 +263,7 @@ const documents: readonly Defect[] = [
 export const nearMissAuditDefects: readonly Defect[] = [
   ...forgetful,
   ...leading,
-  ...acts,
+  ...actionDefects,
   ...columns,
   ...documents,
 ];

@@ -92,7 +92,7 @@ export const nearMissLinkDefects: readonly Defect[] = [
 
 /** Ends the links to a device's configuration after an operation on the device. */
 function endsAfterTheOffer(
-  act: NonNullable<ProxiedRequest['operation']>,
+  operation: NonNullable<ProxiedRequest['operation']>,
   deviceIn: (request: ProxiedRequest, response: ProxiedResponse) => string | undefined,
 ): () => Alteration {
   return () => {
@@ -100,7 +100,7 @@ function endsAfterTheOffer(
     const hooks = linksEnd(
       (request, response) => {
         const device = deviceIn(request, response) ?? '';
-        const isAfter = request.operation === act && offeredUris.has(device);
+        const isAfter = request.operation === operation && offeredUris.has(device);
         return isAfter ? device : undefined;
       },
       ({ parameters }) => parameters.device_id,

@@ -29,13 +29,13 @@ function artifactsBecome(change: (artifact: unknown) => unknown) {
 /** Returns a member of an artifact always with its first value, even after an edit. */
 function staysAsFirstShown(member: string): () => Alteration {
   return () => {
-    const first = new Map<string, unknown>();
+    const firstValues = new Map<string, unknown>();
     return bodyBecomes(
       artifactsBecome((artifact) => {
         if (!isObject(artifact)) return artifact;
         const id = String(artifact.id);
-        if (!first.has(id)) first.set(id, artifact[member]);
-        return changedAt(artifact, member, () => first.get(id));
+        if (!firstValues.has(id)) firstValues.set(id, artifact[member]);
+        return changedAt(artifact, member, () => firstValues.get(id));
       }),
     )();
   };

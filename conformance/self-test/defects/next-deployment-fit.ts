@@ -120,11 +120,14 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     violates,
     operations: posting,
     alter: alterProvides((pairs, depends) => {
-      const later = namesOf(depends).filter(
+      const nonFirstNames = namesOf(depends).filter(
         (name) => isMet(depends, pairs, name) && pairs[name] !== depends[name]?.[0],
       );
-      if (later.length === 0) return undefined;
-      return { ...pairs, ...Object.fromEntries(later.map((name) => [name, 'not the first'])) };
+      if (nonFirstNames.length === 0) return undefined;
+      return {
+        ...pairs,
+        ...Object.fromEntries(nonFirstNames.map((name) => [name, 'not the first'])),
+      };
     }),
   },
   {

@@ -155,12 +155,12 @@ export const nextDeploymentDefects: readonly Defect[] = [
     violates: ['next.own-deployments-only'],
     operations: everyPoll,
     alter: () => {
-      let last: ProxiedResponse | undefined;
+      let lastOffer: ProxiedResponse | undefined;
       return {
         response: (response, request) => {
-          if (response.status === 200) last = response;
+          if (response.status === 200) lastOffer = response;
           const isOther = pollDataIn(request).artifact_name === 'conformance-stranger';
-          return isOther && response.status === 204 && last ? last : response;
+          return isOther && response.status === 204 && lastOffer ? lastOffer : response;
         },
       };
     },

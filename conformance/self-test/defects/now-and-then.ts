@@ -52,7 +52,7 @@ function header(name: string, change: (value: string) => string | undefined): Re
 
 const otherText = (value: unknown): unknown => `${String(value)}2`;
 const otherId = (value: unknown): unknown =>
-  String(value).replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  String(value).replace(/.$/, (lastDigit) => (lastDigit === '0' ? '1' : '0'));
 
 /** Defects in artifacts and their links. Spec: Artifact; Device deployments v1 */
 const artifacts: readonly Defect[] = [

@@ -24,7 +24,7 @@ function patchReplacesAfterPut(): Alteration {
  * `empty`.
  */
 function lostAfter(
-  first: ProxiedOperation,
+  firstOperation: ProxiedOperation,
   isValid: (body: unknown) => boolean,
   empty: unknown,
 ): () => Alteration {
@@ -33,7 +33,7 @@ function lostAfter(
     return {
       request: (request) => {
         const token = tokenOf(request);
-        if (request.operation === first) {
+        if (request.operation === firstOperation) {
           dueTokens.add(token);
           return request;
         }

@@ -106,7 +106,7 @@ export const quantityDefects: readonly Defect[] = [
     violates: ['alerts.are-shown'],
     operations: ['post-alerts'],
     alter: () => {
-      const last = new Map<string, string>();
+      const lastTexts = new Map<string, string>();
       return {
         request: (request) => {
           const [alert] = listOf(request);
@@ -114,8 +114,9 @@ export const quantityDefects: readonly Defect[] = [
           const device = request.headers.authorization ?? '';
           const text = JSON.stringify(others);
           const isWhole = /^2026-01-31T12:00:0\d(\.\d+)?Z$/.test(String(timestamp));
-          const isRepeated = isWhole && last.get(device) === text && listOf(request).length === 1;
-          last.set(device, text);
+          const isRepeated =
+            isWhole && lastTexts.get(device) === text && listOf(request).length === 1;
+          lastTexts.set(device, text);
           return isRepeated ? ownResponse(204) : request;
         },
       };
@@ -189,10 +190,11 @@ export const quantityDefects: readonly Defect[] = [
     violates: ['link.content-range'],
     operations: ['download-artifact'],
     alter: responseBecomes((response, { headers }) => {
-      const [, first, last] =
+      const [, firstPosition, lastPosition] =
         /^bytes (\d+)-(\d+)/.exec(response.headers['content-range'] ?? '') ?? [];
-      if (!/^bytes=[1-9]\d*-$/.test(headers.range ?? '') || first === undefined) return response;
-      const stated = `bytes ${first}-${last}/${Number(last) - Number(first) + 1}`;
+      if (!/^bytes=[1-9]\d*-$/.test(headers.range ?? '') || firstPosition === undefined)
+        return response;
+      const stated = `bytes ${firstPosition}-${lastPosition}/${Number(lastPosition) - Number(firstPosition) + 1}`;
       return { ...response, headers: { ...response.headers, 'content-range': stated } };
     }),
   },

@@ -56,8 +56,8 @@ function idsAreMixed(): Alteration {
       const location = locationOf(request);
       if (location === undefined) return response;
       const name = Object.keys(response.headers).find((each) => each.endsWith('-requestid')) ?? '';
-      const other = String(Number(location) ^ 1);
-      const id = response.headers[name]?.replace(pipelined, `-pipelined-${other}`);
+      const otherLocation = String(Number(location) ^ 1);
+      const id = response.headers[name]?.replace(pipelined, `-pipelined-${otherLocation}`);
       return withHeaders(response, { [name]: id });
     },
   };

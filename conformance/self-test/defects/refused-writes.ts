@@ -88,8 +88,8 @@ function judgedBy(pick: (elements: readonly unknown[]) => unknown) {
   return responseBecomes(async (response, request, send): Promise<ProxiedResponse> => {
     const elements = elementsOf(request);
     if (response.status !== 400 || elements.length < 2) return response;
-    const other = await send(withElements(request, [pick(elements)]));
-    return isSuccess(other) ? other : response;
+    const otherResponse = await send(withElements(request, [pick(elements)]));
+    return isSuccess(otherResponse) ? otherResponse : response;
   });
 }
 

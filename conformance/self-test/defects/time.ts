@@ -57,17 +57,20 @@ function onceAndNeverAgain(): Alteration {
 
 /** Grants a device the token that it got before, as long as that one is valid. */
 function grantsTheEarlierToken(): Alteration {
-  const earlier = new Map<string, { readonly token: ProxiedResponse; readonly fromMs: number }>();
+  const earlierTokens = new Map<
+    string,
+    { readonly token: ProxiedResponse; readonly fromMs: number }
+  >();
   return {
     response: (response, { body }) => {
       if (response.status !== 200) return response;
       const key = body.toString();
       const nowMs = answeredMs(response);
-      const earlierToken = earlier.get(key);
+      const earlierToken = earlierTokens.get(key);
       const ageMs = earlierToken ? nowMs - earlierToken.fromMs : 0;
       // A younger one may have been revoked in the meantime.
       if (earlierToken && ageMs > DAY_MS && ageMs < 7 * DAY_MS) return earlierToken.token;
-      earlier.set(key, { token: response, fromMs: nowMs });
+      earlierTokens.set(key, { token: response, fromMs: nowMs });
       return response;
     },
   };
@@ -260,9 +263,9 @@ export const timeDefects: readonly Defect[] = [
           return changedJson(response, (body) => {
             const key = String(Object(body).id);
             return changedAt(body, 'artifact.source', (source) => {
-              const first = earlierValues.get(key) ?? source;
-              earlierValues.set(key, first);
-              return first;
+              const firstSource = earlierValues.get(key) ?? source;
+              earlierValues.set(key, firstSource);
+              return firstSource;
             });
           });
         },

@@ -31,10 +31,10 @@ function cached(keyOf: (token: string) => string): () => Alteration {
         const { update_control_map: map } = objectOf(response);
         if (!isSuccess(response) || !isObject(map)) return response;
         const key = keyOf(tokenOf(request));
-        const first = mapsById.get(key) ?? map;
-        mapsById.set(key, first);
+        const firstMap = mapsById.get(key) ?? map;
+        mapsById.set(key, firstMap);
         return withJson(response, {
-          update_control_map: isObject(first) ? { ...first, id: map.id } : map,
+          update_control_map: isObject(firstMap) ? { ...firstMap, id: map.id } : map,
         });
       },
     };

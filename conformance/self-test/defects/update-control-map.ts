@@ -109,12 +109,12 @@ export const updateControlMapDefects: readonly Defect[] = [
     violates: [assignedMap],
     operations: fetches,
     alter: () => {
-      const first = new Map<string | undefined, ProxiedResponse>();
+      const firstResponses = new Map<string | undefined, ProxiedResponse>();
       return {
         response: (response, { parameters: { id } }) => {
           if (response.status !== 200) return response;
-          const earlierResponse = first.get(id) ?? response;
-          first.set(id, earlierResponse);
+          const earlierResponse = firstResponses.get(id) ?? response;
+          firstResponses.set(id, earlierResponse);
           return earlierResponse;
         },
       };

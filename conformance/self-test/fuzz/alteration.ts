@@ -44,7 +44,7 @@ type ChangeOwner = (
  */
 export function alteredAt(
   value: unknown,
-  [step = '', ...rest]: readonly string[],
+  [step = '', ...innerSteps]: readonly string[],
   pick: AlteredPosition,
   change: ChangeOwner,
 ): unknown {
@@ -52,16 +52,18 @@ export function alteredAt(
     if (step !== '*') return value;
     const at = pickKeys([...value.keys()], pick);
     return value.map((each, index) =>
-      at.includes(index) ? alteredAt(each, rest, pick, change) : each,
+      at.includes(index) ? alteredAt(each, innerSteps, pick, change) : each,
     );
   }
   if (!isObject(value)) return value;
   const names = step === '*' ? pickKeys(Object.keys(value), pick) : [step];
   let owner = value;
   for (const name of names.filter((each) => Object.hasOwn(value, each))) {
-    const inner = (): unknown => alteredAt(owner[name], rest, pick, change);
+    const inner = (): unknown => alteredAt(owner[name], innerSteps, pick, change);
     owner =
-      rest.length === 0 ? change(owner, name) : Object.assign({ ...owner }, { [name]: inner() });
+      innerSteps.length === 0
+        ? change(owner, name)
+        : Object.assign({ ...owner }, { [name]: inner() });
   }
   return owner;
 }

@@ -91,9 +91,10 @@ describe('an alteration of a response', () => {
   it('returns a response unchanged when the place is absent', () => {
     for (const id of ids) {
       for (const { change, says } of alterationsOf(id)) {
-        const other = responseOf({}, 503);
+        const otherResponse = responseOf({}, 503);
         const isOfAll = says.includes('date') || says.includes('header') || says.includes('link');
-        if (!isOfAll) expect(change(other, requestFor(id)), `${id} ${says}`).toBe(other);
+        if (!isOfAll)
+          expect(change(otherResponse, requestFor(id)), `${id} ${says}`).toBe(otherResponse);
       }
     }
   });

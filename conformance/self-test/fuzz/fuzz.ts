@@ -85,15 +85,15 @@ async function resultRow(
   runOf: RunDefect,
 ): Promise<FuzzRow | undefined> {
   const sample = sampleOf(defect, touched);
-  const first = await runOf(defect, sample);
-  if (first === undefined) return undefined;
-  const isKilled = hasFailed(first);
+  const firstResult = await runOf(defect, sample);
+  if (firstResult === undefined) return undefined;
+  const isKilled = hasFailed(firstResult);
   const isForbidden = defect.violatedLevel !== 'nothing';
   const isDecided = isForbidden ? isKilled || sample.size === touched.size : !isKilled;
-  if (isDecided) return rowOf(defect, first);
+  if (isDecided) return rowOf(defect, firstResult);
   // A failure on a conforming alteration counts only if it recurs.
-  const second = await runOf(defect, isForbidden ? touched : sample);
-  return second && rowOf(defect, second);
+  const secondResult = await runOf(defect, isForbidden ? touched : sample);
+  return secondResult && rowOf(defect, secondResult);
 }
 
 function hasFailed({ killedBy, falseFailures, alsoViolates }: DefectResult): boolean {

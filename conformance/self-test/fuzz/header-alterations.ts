@@ -6,7 +6,7 @@ import { withHeaders } from '../alter.ts';
 import type { ProxiedResponse } from '../defect.ts';
 import { type Alteration, aboutPart, type ViolatedLevel } from './alteration.ts';
 
-type HeaderReplacement = (old: string) => string | undefined;
+type HeaderReplacement = (value: string) => string | undefined;
 
 export function headerAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   return [
@@ -81,7 +81,7 @@ function labels(row: Operation): readonly Alteration[] {
       'content-type-with-charset',
       'nothing',
       'content-type',
-      (old) => `${old.replace(/;.*/, '')}; charset=utf-8`,
+      (value) => `${value.replace(/;.*/, '')}; charset=utf-8`,
       about,
       '200 with a charset in Content-Type',
     ),
@@ -109,7 +109,7 @@ const pageHeaders: readonly Alteration[] = [
     'header-altered',
     'must',
     'x-total-count',
-    (old) => String(Number(old) + 1),
+    (value) => String(Number(value) + 1),
     total,
     'with X-Total-Count too high by one',
   ),
@@ -120,7 +120,7 @@ const pageHeaders: readonly Alteration[] = [
       'header-altered',
       'must',
       'link',
-      (old) => old.replace(`rel="${relation}"`, 'rel="fuzz"'),
+      (value) => value.replace(`rel="${relation}"`, 'rel="fuzz"'),
       relation === 'first'
         ? 'audit.links'
         : relation === 'next'
@@ -142,11 +142,11 @@ const pageHeaders: readonly Alteration[] = [
 /**
  * Adds a link with `next` or `prev`, where the response has none, to a page that does not exist.
  */
-function withFalsePage(old: string): string {
-  const [target = '<http://fuzz/>'] = old.split(';');
+function withFalsePage(value: string): string {
+  const [target = '<http://fuzz/>'] = value.split(';');
   return ['next', 'prev']
-    .filter((relation) => !old.includes(`rel="${relation}"`))
-    .reduce((link, relation) => `${link}, ${target}; rel="${relation}"`, old);
+    .filter((relation) => !value.includes(`rel="${relation}"`))
+    .reduce((link, relation) => `${link}, ${target}; rel="${relation}"`, value);
 }
 
 const upgradeHeaders: readonly Alteration[] = [
@@ -173,6 +173,6 @@ function onUpgrade(change: Alteration['change']): Alteration['change'] {
     response.status === 101 ? change(response, request) : response;
 }
 
-function reversedText(old: string): string {
-  return [...old].reverse().join('');
+function reversedText(value: string): string {
+  return [...value].reverse().join('');
 }

@@ -29,10 +29,10 @@ function successesOf({ success }: Operation): readonly number[] {
 function successAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   const about = aboutPart(id, 'status');
   return successesOf(row).flatMap((from) => {
-    const others = [200, 202, 204, 206].filter((to) => to !== from && from !== 101);
+    const otherStatuses = [200, 202, 204, 206].filter((to) => to !== from && from !== 101);
     const refusals = [400, 401, 404, 409, UNLISTED, FAULT].filter((to) => !isOpen(row, from, to));
     return [
-      ...others.map((to) => ({
+      ...otherStatuses.map((to) => ({
         kind: 'success-of-another-kind',
         says: `${to} instead of ${from}`,
         violatedLevel: 'must' as const,
@@ -80,9 +80,9 @@ function refusalResponse(response: ProxiedResponse, status: number): ProxiedResp
 function refusalAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   const documentedStatuses = provoked.filter((from) => row.refusals.includes(from) || from === 401);
   return documentedStatuses.flatMap((from) => {
-    const others = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
+    const otherStatuses = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
     return [
-      ...others.flatMap((to): readonly Alteration[] => {
+      ...otherStatuses.flatMap((to): readonly Alteration[] => {
         const violatedLevel = violatedLevelOf(id, from, to);
         if (violatedLevel === undefined) return [];
         return [

@@ -17,10 +17,10 @@ export function SequenceDiagram({
   readonly marked: readonly number[];
 }) {
   const isMarked = ({ sequence = 0 }: SessionStep): boolean => marked.includes(sequence);
-  const last = session.findLastIndex(isMarked);
-  if (last < 0) return null;
-  const first = Math.max(session.findIndex(isMarked), last - 2 * BEFORE);
-  const shownSteps = session.slice(Math.max(0, first - BEFORE), last + AFTER + 1);
+  const lastIndex = session.findLastIndex(isMarked);
+  if (lastIndex < 0) return null;
+  const firstIndex = Math.max(session.findIndex(isMarked), lastIndex - 2 * BEFORE);
+  const shownSteps = session.slice(Math.max(0, firstIndex - BEFORE), lastIndex + AFTER + 1);
   return (
     <div class="sequence">
       <p class="sides">

@@ -135,9 +135,9 @@ export const authentication: readonly DefectiveClient[] = [
     duty: 'auth.new-token-used',
     description: 'goes on with the token that was replaced',
     alter: (steps) => {
-      const before = steps.find(hasLabel('expired')) as Request;
+      const expiredRequest = steps.find(hasLabel('expired')) as Request;
       return insert('poll after expiry', (copy) =>
-        [1, 2, 3, 4].map(() => ({ ...copyOf(copy), headers: { ...before.headers } })),
+        [1, 2, 3, 4].map(() => ({ ...copyOf(copy), headers: { ...expiredRequest.headers } })),
       )(steps);
     },
   },

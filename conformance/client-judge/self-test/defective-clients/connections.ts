@@ -83,18 +83,18 @@ export const connections: readonly DefectiveClient[] = [
     duty: 'connect.backoff',
     description: 'reconnects every 2 s',
     alter: (steps) => {
-      const first = steps.find(hasLabel('connect 1')) as Request;
+      const connectRequest = steps.find(hasLabel('connect 1')) as Request;
       const tries = Array.from({ length: 8 }, (_, at) => ({
-        ...copyOf(first),
+        ...copyOf(connectRequest),
         label: `try ${at}`,
         status: 503,
         afterMs: 2000,
         headers: {
-          ...first.headers,
+          ...connectRequest.headers,
           'Sec-WebSocket-Key': Buffer.alloc(16, 50 + at).toString('base64'),
         },
       }));
-      return steps.flatMap((step) => (step === first ? [...tries, step] : [step]));
+      return steps.flatMap((step) => (step === connectRequest ? [...tries, step] : [step]));
     },
   },
   {

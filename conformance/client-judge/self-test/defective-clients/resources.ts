@@ -100,8 +100,8 @@ export const resources: readonly DefectiveClient[] = [
     duty: 'inventory.names-once',
     description: 'sends a name twice',
     alter: editSteps('first inventory', (step) => {
-      const [first, ...rest] = step.sent as unknown[];
-      step.sent = [first, first, ...rest];
+      const [firstAttribute, ...otherAttributes] = step.sent as unknown[];
+      step.sent = [firstAttribute, firstAttribute, ...otherAttributes];
     }),
   },
   {
@@ -187,8 +187,8 @@ export const resources: readonly DefectiveClient[] = [
     duty: 'alert.clock-set',
     description: 'sends an alert of 1970',
     alter: editSteps('alert', (step) => {
-      const [first] = step.sent as object[];
-      step.sent = [{ ...first, timestamp: '1970-01-01T00:01:12Z' }];
+      const [firstAlert] = step.sent as object[];
+      step.sent = [{ ...firstAlert, timestamp: '1970-01-01T00:01:12Z' }];
     }),
   },
   {
