@@ -10,7 +10,7 @@ import type { ServerEvent } from '../../fixtures/control/client-event.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
 import { type ConditionName, conditions, lastPoll } from './conditions.ts';
-import { type CountedAddress, openCountedAddress } from './counted-address.ts';
+import { type CountingRelay, openCountingRelay } from './counting-relay.ts';
 import { sessionOf } from './evidence.ts';
 import { CLIENT, type ObservedEvent, ObservedEvents } from './observed-events.ts';
 import { REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS, type Scene, SceneStopped } from './scene.ts';
@@ -54,7 +54,7 @@ export class ClientTestbed {
   /** True once the client was started by its power. */
   #isSwitched = false;
   #cursor = 0;
-  #faultyAddress: CountedAddress | undefined;
+  #faultyRelay: CountingRelay | undefined;
   #plainServer: Testbed | undefined;
 
   private constructor(parts: {
@@ -228,7 +228,7 @@ export class ClientTestbed {
     const { flood } = this.events;
     if (flood !== undefined) return `the client ${flood}`;
     // A client may give up at an address that it must refuse.
-    return this.#faultyAddress === undefined ? this.#client.death : undefined;
+    return this.#faultyRelay === undefined ? this.#client.death : undefined;
   }
 
   #requireRunning(): void {
@@ -283,23 +283,23 @@ export class ClientTestbed {
   /** Starts a client with an empty folder at an address with faulty TLS, or without TLS. */
   async startAt(location: string, contactMs: number): Promise<void> {
     await this.#client.kill();
-    await this.#faultyAddress?.close();
+    await this.#faultyRelay?.close();
     this.#plainServer ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
     const target =
       location === 'no-tls' ? this.#plainServer.baseUrl : this.#server.brokenTls[location];
     if (target === undefined)
       throw new SceneStopped('the server has no TLS; use {ca} in --command');
-    this.#faultyAddress = await openCountedAddress(Number(new URL(target).port), () =>
+    this.#faultyRelay = await openCountingRelay(Number(new URL(target).port), () =>
       this.events.wake(),
     );
     this.mark();
-    const address = this.#faultyAddress;
+    const relay = this.#faultyRelay;
     this.recordEvent('client-killed');
     this.recordEvent('folder-cleaned');
-    this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${location}`);
-    if (await this.events.until(() => address.connections > 0, contactMs)) {
+    this.start(this.#at(`https://127.0.0.1:${relay.port}`), `dir-${location}`);
+    if (await this.events.until(() => relay.connections > 0, contactMs)) {
       // A client may accept the certificate after it refused it some times.
-      await this.events.until(() => address.connections >= REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS);
+      await this.events.until(() => relay.connections >= REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS);
       return;
     }
     throw new SceneStopped(`the client never connected to the address with TLS "${location}"`, {
@@ -366,7 +366,7 @@ export class ClientTestbed {
       await this.#power(powerOff).catch(() => undefined);
     }
     await this.#client.kill();
-    await this.#faultyAddress?.close();
+    await this.#faultyRelay?.close();
     await this.#plainServer?.close();
     await this.#server.close();
   }

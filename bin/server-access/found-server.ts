@@ -39,17 +39,17 @@ export function fillControl(command: Command): void {
     );
     return;
   }
-  const run =
+  const runFile =
     url === undefined ? onlyServer('--control-url', optionsText) : serverAt('controlUrl', url);
-  if (!run) {
+  if (!runFile) {
     throw new CommandError(
       `no server started by this user on this machine has its control listener at ${url}; ` +
         `give --control-token (env: ${secretVariables.controlToken}).`,
       exitCodes.usage,
     );
   }
-  command.setOptionValueWithSource('controlUrl', run.controlUrl, FOUND);
-  command.setOptionValueWithSource('controlToken', run.controlToken, FOUND);
+  command.setOptionValueWithSource('controlUrl', runFile.controlUrl, FOUND);
+  command.setOptionValueWithSource('controlToken', runFile.controlToken, FOUND);
 }
 
 /**
@@ -58,8 +58,8 @@ export function fillControl(command: Command): void {
  */
 function controlOfApi(command: Command, url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
-  const run = serverAt('baseUrl', url);
-  if (run) return run.controlUrl;
+  const runFile = serverAt('baseUrl', url);
+  if (runFile) return runFile.controlUrl;
   const urlText = command.getOptionValueSource('url') === 'env' ? `FLEETBED_URL (${url})` : url;
   throw new CommandError(
     `no server started by this user on this machine has its API at ${urlText}, so its control ` +
@@ -92,14 +92,15 @@ export function fillServerOptions(command: Command, ways: string): void {
     command.setOptionValueWithSource('url', defaultUrls.url, 'default');
     return;
   }
-  const run =
+  const runFile =
     url === undefined ? onlyServer('--url', `--url and ${ways}`) : serverAt('baseUrl', url);
-  const isOther = command.getOptionValueSource('email') !== 'default' && run?.adminEmail !== email;
-  if (!run || (isOther && !hasUser))
+  const isOther =
+    command.getOptionValueSource('email') !== 'default' && runFile?.adminEmail !== email;
+  if (!runFile || (isOther && !hasUser))
     throw new CommandError(`name a user with ${ways}.`, exitCodes.usage);
-  command.setOptionValueWithSource('url', run.baseUrl, FOUND);
-  if (run.caPem !== undefined) command.setOptionValueWithSource('caPem', run.caPem, FOUND);
-  if (!hasUser) command.setOptionValueWithSource('foundAdmin', run, FOUND);
+  command.setOptionValueWithSource('url', runFile.baseUrl, FOUND);
+  if (runFile.caPem !== undefined) command.setOptionValueWithSource('caPem', runFile.caPem, FOUND);
+  if (!hasUser) command.setOptionValueWithSource('foundAdmin', runFile, FOUND);
 }
 
 /**
@@ -108,8 +109,8 @@ export function fillServerOptions(command: Command, ways: string): void {
  */
 function apiOfControl(controlUrl: string | undefined): string | undefined {
   if (controlUrl === undefined) return undefined;
-  const run = serverAt('controlUrl', controlUrl);
-  if (run) return run.baseUrl;
+  const runFile = serverAt('controlUrl', controlUrl);
+  if (runFile) return runFile.baseUrl;
   throw new CommandError(
     `no server started by this user on this machine has its control listener at ${controlUrl}, ` +
       'so the URL of its API is unknown; give --url.',
@@ -140,20 +141,24 @@ export function foundTarget<Options extends TargetOptions>(
 ): Options & { readonly caPem?: string | undefined } {
   const { controlUrl } = options;
   const url = (isUrlGiven ? undefined : apiOfControl(controlUrl)) ?? options.url;
-  const run = serverAt('baseUrl', url);
-  if (!run) return { ...options, url };
+  const runFile = serverAt('baseUrl', url);
+  if (!runFile) return { ...options, url };
   const isSameControl =
-    controlUrl === undefined || serverAt('controlUrl', controlUrl)?.pid === run.pid;
+    controlUrl === undefined || serverAt('controlUrl', controlUrl)?.pid === runFile.pid;
   const hasUser = options.password !== undefined || options.token !== undefined;
-  const { adminEmail, adminPassword, adminToken, caPem } = run;
+  const { adminEmail, adminPassword, adminToken, caPem } = runFile;
   const user = adminPassword === '' ? { token: adminToken } : { password: adminPassword };
   return {
     ...options,
     url,
     caPem,
     ...(!hasUser && options.email === adminEmail && user),
-    ...(controlUrl === undefined && { controlUrl: run.controlUrl, controlToken: run.controlToken }),
-    ...(isSameControl && options.controlToken === undefined && { controlToken: run.controlToken }),
+    ...(controlUrl === undefined && {
+      controlUrl: runFile.controlUrl,
+      controlToken: runFile.controlToken,
+    }),
+    ...(isSameControl &&
+      options.controlToken === undefined && { controlToken: runFile.controlToken }),
   };
 }
 
@@ -162,20 +167,20 @@ export function foundTarget<Options extends TargetOptions>(
  */
 function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefined {
   const href = URL.canParse(url) ? new URL(url).href : undefined;
-  return runningServers().find((run) => new URL(run[kind]).href === href);
+  return runningServers().find((runFile) => new URL(runFile[kind]).href === href);
 }
 
 /** Returns the only running server. @throws CommandError when there is none, or several */
 function onlyServer(option: '--url' | '--control-url', alternatives: string): RunFile {
-  const [run, ...otherRuns] = runningServers();
-  if (run && otherRuns.length === 0) return run;
-  if (!run) {
+  const [runFile, ...otherRunFiles] = runningServers();
+  if (runFile && otherRunFiles.length === 0) return runFile;
+  if (!runFile) {
     throw new CommandError(
       `no running server was found on this machine; start one with npx fleetbed serve, or give ${alternatives}.`,
       exitCodes.setUp,
     );
   }
-  const serverLines = [run, ...otherRuns].map(({ baseUrl, controlUrl, pid, startedAt }) => {
+  const serverLines = [runFile, ...otherRunFiles].map(({ baseUrl, controlUrl, pid, startedAt }) => {
     const [ownUrl, otherUrl] = option === '--url' ? [baseUrl, controlUrl] : [controlUrl, baseUrl];
     const kind = option === '--url' ? 'control' : 'API';
     return `${option} ${ownUrl} (${kind} at ${otherUrl}, process ${pid}, since ${startedAt})`;

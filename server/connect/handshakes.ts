@@ -39,7 +39,7 @@ export class Handshakes {
   }
 
   /** Answers 101 and passes the open socket to `opened` and to the handover's own callback. */
-  complete(handover: UpgradeRequest, opened: (s: WebSocket) => void): void {
+  complete(handover: UpgradeRequest, opened: (socket: WebSocket) => void): void {
     const { request, socket, head, requestId, headers = [] } = handover;
     this.#ownHeaders.set(request, [
       `${this.#requestIdHeader}: ${requestId}`,

@@ -138,9 +138,9 @@ export const refuse = {
   tooManyRequests: (
     retryAfterSeconds: number,
     detail?: OptionalDetail,
-    reason = 'too many requests',
+    error = 'too many requests',
   ) =>
-    new Refusal(429, `${reason}; try again in ${retryAfterSeconds} s`, {
+    new Refusal(429, `${error}; try again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       detail: { path: 'state', ...detail },
     }),
@@ -156,8 +156,8 @@ export const refuse = {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
       detail: { path: 'state' },
     }),
-  insufficientStorage: (reason = "the server's storage is full; try again when space is free") =>
-    new Refusal(507, reason, {
+  insufficientStorage: (error = "the server's storage is full; try again when space is free") =>
+    new Refusal(507, error, {
       detail: {
         path: 'state',
         expected: 'free space in the storage of the server',

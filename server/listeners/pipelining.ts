@@ -21,8 +21,8 @@ const WAITING_MAX = 500;
 const waiting = new WeakMap<Socket, number>();
 
 /**
- * Calls `handle` in a separate iteration of the event loop once all earlier requests of it
- * are answered, or at once if there are none. Never calls it when the connection closes first.
+ * Calls `handle` in a separate iteration of the event loop once all earlier requests of its
+ * connection are answered, or at once if there are none. Never calls it when the connection closes first.
  * Closes a connection on which too many requests wait.
  */
 export function inOrder(request: IncomingMessage, response: ServerResponse, handle: () => void) {

@@ -72,6 +72,12 @@ export interface HandlerContext
   readonly rawBody: Buffer;
 }
 
+/** The context of every handler of the device API that needs a token. */
+export type DeviceContext = HandlerContext & { readonly device: CallingDevice };
+
+/** The context of every handler of the management API. */
+export type UserContext = HandlerContext & { readonly user: CallingUser };
+
 type ListOf<Body> = Body extends readonly (infer Item)[] ? JsonList<Item> : never;
 
 type SuccessBody<Success extends SuccessResponse> = Success extends { shape: infer Shape }

@@ -241,7 +241,7 @@ function transformResponse({ transforms, callers, recorder }: StageOptions): Sta
   };
 }
 
-const jsonType = 'application/json';
+const jsonMediaType = 'application/json';
 
 const bodyRequired = refuse.malformed('body: is required', {
   path: 'body',
@@ -278,7 +278,7 @@ function checkBody(context: RequestContext, operation: Operation): Refusal | und
   if (received instanceof Refusal) return received;
   if (!received || received.length === 0)
     return operation.bodyOptional ? undefined : missingBody(context.request);
-  const wrongType = checkCoding(context.request) ?? checkMediaType(context.request, jsonType);
+  const wrongType = checkCoding(context.request) ?? checkMediaType(context.request, jsonMediaType);
   if (wrongType) return wrongType;
   context.rawBody = received;
   const parsedBody = operation.body && readJson(operation.body, received, operation.bodyValuesMax);

@@ -41,7 +41,7 @@ export interface DeviceDeploymentFilter {
   readonly groups?: readonly string[] | undefined;
 }
 
-/** Number of device deployments that `readInBatches` reads at a time. */
+/** Number of device deployments that `readEach` reads at a time. */
 const BATCH_DEVICES = 200;
 /** Maximum number of open device deployments that are read for one device. */
 const OPEN_MAX = 1000;
@@ -224,7 +224,7 @@ export class DeviceDeploymentStore {
    * Yields all device deployments of `list`. Reads a few hundred at a time, so that other work can
    * run in between.
    */
-  *readInBatches(
+  *readEach(
     deployment: StoredDeployment,
     filter: DeviceDeploymentFilter,
   ): Generator<StoredDeviceDeployment> {

@@ -2,10 +2,11 @@
  * Other formats of opaque IDs: of requests, and of deployments in v2 of the device API. Each format
  * can be decoded without state.
  */
+import { isObject } from '../../fixtures/base/json.ts';
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { randomItem } from './order.ts';
-import { changedAt, isObject } from './paths.ts';
+import { changedAt } from './paths.ts';
 
 /** A format in which an ID is written instead of as a UUID. */
 export type IdShape = 'capitals' | 'no-dashes' | 'base64url';

@@ -1,13 +1,11 @@
-/** Places inside JSON bodies: names them, finds them in a shape, and changes them in a value. */
+/** Member paths: finds those of a shape, and changes the members there in a value. */
 import type * as v from 'valibot';
 import { isObject } from '../../fixtures/base/json.ts';
 import type { MemberPath } from '../../fixtures/contract/list-orders.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { timestamp } from '../../fixtures/contract/text.ts';
 
-export type { MemberPath as Place };
-
-/** The places of a shape, by their properties. */
+/** The member paths of a shape, by their properties. */
 export interface ShapePaths {
   /** Objects that may have members which the shape does not name. */
   readonly open: readonly MemberPath[];
@@ -47,7 +45,7 @@ export function freeLists(operation: Operation | undefined): readonly MemberPath
   return Object.keys(orders).filter((memberPath) => orders[memberPath] === 'free');
 }
 
-/** Returns the places of a shape. Places inside maps with arbitrary names are not included. */
+/** Returns the member paths of a shape, without those inside maps with arbitrary names. */
 export function pathsOf(shape: v.GenericSchema): ShapePaths {
   const cachedPaths = pathsByShape.get(shape);
   if (cachedPaths) return cachedPaths;
@@ -70,11 +68,11 @@ export function pathsOf(shape: v.GenericSchema): ShapePaths {
 
 function look(schema: v.GenericSchema, path: readonly string[], paths: FoundPaths): void {
   const parts = schema as unknown as SchemaParts;
-  const place = path.join('.');
-  if (schema === timestamp) paths.timestamps.add(place);
-  if (parts.type === 'loose_object') paths.open.add(place);
-  if (parts.type === 'array') paths.lists.add(place);
-  if (['optional', 'nullish'].includes(parts.type)) paths.optional.add(place);
+  const memberPath = path.join('.');
+  if (schema === timestamp) paths.timestamps.add(memberPath);
+  if (parts.type === 'loose_object') paths.open.add(memberPath);
+  if (parts.type === 'array') paths.lists.add(memberPath);
+  if (['optional', 'nullish'].includes(parts.type)) paths.optional.add(memberPath);
   for (const piped of parts.pipe ?? []) {
     if (piped.kind === 'schema' && piped !== schema) lookAgain(piped as v.GenericSchema);
   }
@@ -94,7 +92,7 @@ function look(schema: v.GenericSchema, path: readonly string[], paths: FoundPath
   }
 }
 
-/** Returns the value with `change` applied at every existing place with that path. */
+/** Returns the value with `change` applied at every existing member with that path. */
 export function changedAt(
   value: unknown,
   memberPath: MemberPath,
@@ -103,7 +101,7 @@ export function changedAt(
   return changedBelow(value, memberPath === '' ? [] : memberPath.split('.'), change);
 }
 
-/** Returns the value without the member at every place with that path. */
+/** Returns the value without every member with that path. */
 export function withoutMember(value: unknown, memberPath: MemberPath): unknown {
   const names = memberPath.split('.');
   const member = names.pop() ?? '';
@@ -112,8 +110,6 @@ export function withoutMember(value: unknown, memberPath: MemberPath): unknown {
     return Object.fromEntries(Object.entries(found).filter(([name]) => name !== member));
   });
 }
-
-export { isObject };
 
 function changedBelow(
   value: unknown,

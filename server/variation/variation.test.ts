@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { isObject } from '../../fixtures/base/json.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
@@ -10,7 +11,7 @@ import { timestampMs } from '../../fixtures/contract/text.ts';
 import { variationNames } from '../../fixtures/contract/variation-names.ts';
 import { readId } from './ids.ts';
 import { unknownName } from './links.ts';
-import { changedAt, freeLists, isObject, pathsOf, withoutMember } from './paths.ts';
+import { changedAt, freeLists, pathsOf, withoutMember } from './paths.ts';
 import type { PendingResponse } from './response.ts';
 import { bodiesOf } from './testing/bodies-of.ts';
 import { openVariation } from './variation.ts';

@@ -2,7 +2,9 @@
  * The table of variations: what each changes, which rule allows it, and how it is applied.
  */
 import type * as v from 'valibot';
+import { isObject } from '../../fixtures/base/json.ts';
 import type { Random } from '../../fixtures/base/random.ts';
+import type { MemberPath } from '../../fixtures/contract/list-orders.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
 import { isTimestamp } from '../../fixtures/contract/text.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
@@ -12,7 +14,7 @@ import type { JsonStyle } from './json-text.ts';
 import * as links from './links.ts';
 import { unknownName, variedLinkLines } from './links.ts';
 import { randomItem, shuffleItems } from './order.ts';
-import { changedAt, freeLists, isObject, type Place, pathsOf, withoutMember } from './paths.ts';
+import { changedAt, freeLists, pathsOf, withoutMember } from './paths.ts';
 import type { HeaderLine, ResponseDraft } from './response.ts';
 
 /** The random choices that decide how a response is varied. */
@@ -206,13 +208,13 @@ function isNamed(wanted: string): (line: HeaderLine) => boolean {
  * Rule 1 of Errors does not require both members. `error` is kept, because only it gives the
  * reason.
  */
-const ofRefusals: readonly Place[] = ['request_id'];
+const ofRefusals: readonly MemberPath[] = ['request_id'];
 
 /** Returns the members that may be missing from a response. */
 export function removable({
   operation,
   status,
-}: Pick<ResponseDraft, 'operation' | 'status'>): readonly Place[] {
+}: Pick<ResponseDraft, 'operation' | 'status'>): readonly MemberPath[] {
   return status >= 400 ? ofRefusals : (operation?.response?.removable ?? []);
 }
 
@@ -226,10 +228,10 @@ function shapeOf(draft: ResponseDraft): ReturnType<typeof pathsOf> | undefined {
 
 function changedAtAll(
   draft: ResponseDraft,
-  paths: readonly Place[],
+  paths: readonly MemberPath[],
   change: (found: unknown) => unknown,
 ): ResponseDraft {
-  // Deeper places come first, because a change further up could hide them.
+  // Deeper paths come first, because a change further up could hide them.
   const deepFirst = paths.toSorted((one, other) => other.length - one.length);
   return {
     ...draft,
@@ -265,7 +267,8 @@ interface LinkRow extends Pick<VariationRow, 'id' | 'varies' | 'rule'> {
 }
 
 function linkRows(rows: readonly LinkRow[]): VariationRow[] {
-  const idPathOf = ({ operation }: ResponseDraft): Place | undefined => operation?.response?.link;
+  const idPathOf = ({ operation }: ResponseDraft): MemberPath | undefined =>
+    operation?.response?.link;
   return rows.map(({ respell, ...row }) => ({
     ...row,
     appliesTo: (draft) => isSuccess(draft) && idPathOf(draft) !== undefined,

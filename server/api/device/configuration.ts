@@ -4,16 +4,10 @@
  */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { refuse } from '../../http/refusal.ts';
-import {
-  type CallingDevice,
-  defineEndpoint,
-  type HandlerContext,
-} from '../../pipeline/endpoint.ts';
+import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
 import { type DeviceSettings, keepSettings, mergeSettings } from '../../rules/configuration.ts';
 import { isProvisioned, notProvisioned } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
-
-type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 export const getConfiguration = defineEndpoint('get-configuration', (_input, context) => {
   const configuration = context.store.configurations.find(context.device.id);
@@ -36,7 +30,9 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
   const { store, device, settings } = context;
   const current = store.configurations.find(device.id);
   const isSplit = settings.dialects.has('split-configuration');
-  const result = isSplit ? replaceReported(context, current, body) : both(context, current, body);
+  const result = isSplit
+    ? replaceReported(context, current, body)
+    : mergeBoth(context, current, body);
   if ('reason' in result) return refuse.malformed(`body: ${result.reason}`);
   store.configurations.save(device.id, result);
   return { status: 204 };
@@ -48,7 +44,7 @@ type ConfigurationResult = StoredConfiguration | { readonly reason: string };
  * Merges the change into the configured and the reported settings: in the contract both are one
  * store, which the device also writes.
  */
-function both(
+function mergeBoth(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
   change: DeviceSettings,
@@ -75,10 +71,10 @@ function replaceReported(
   current: StoredConfiguration | undefined,
   settings: DeviceSettings,
 ): ConfigurationResult {
-  const merged = keepSettings(settings);
-  if ('reason' in merged) return merged;
-  const users = current ?? { configured: {}, updatedMs: nowMs };
-  return { ...users, reported: merged.settings, reportedMs: nowMs };
+  const kept = keepSettings(settings);
+  if ('reason' in kept) return kept;
+  const stored = current ?? { configured: {}, updatedMs: nowMs };
+  return { ...stored, reported: kept.settings, reportedMs: nowMs };
 }
 
 const linkOfNoDevice = refuse.forbidden('the device in this link was decommissioned', {

@@ -1,11 +1,7 @@
 /** Receives the inventory attributes that a device reports. Spec: Device inventory */
 import type { Attribute } from '../../../fixtures/contract/resources.ts';
 import { refuse } from '../../http/refusal.ts';
-import {
-  type CallingDevice,
-  defineEndpoint,
-  type HandlerContext,
-} from '../../pipeline/endpoint.ts';
+import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
 import { attributesAfter, type StoredAttribute, tooManyAttributes } from '../../rules/inventory.ts';
 
 export const patchAttributes = defineEndpoint('patch-attributes', ({ body }, context) => {
@@ -17,7 +13,7 @@ export const putAttributes = defineEndpoint('put-attributes', ({ body }, context
 });
 
 function write(
-  { store, device, nowMs }: HandlerContext & { readonly device: CallingDevice },
+  { store, device, nowMs }: DeviceContext,
   storedAttributes: readonly StoredAttribute[],
   reported: readonly Attribute[],
 ) {

@@ -2,13 +2,7 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Alert } from '../../../fixtures/contract/resources.ts';
 import { timestampMs } from '../../../fixtures/contract/text.ts';
-import {
-  type CallingDevice,
-  defineEndpoint,
-  type HandlerContext,
-} from '../../pipeline/endpoint.ts';
-
-type DeviceContext = HandlerContext & { readonly device: CallingDevice };
+import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
 
 export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
   const { store, device, random } = context;

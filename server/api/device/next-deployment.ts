@@ -6,11 +6,7 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { DeploymentInstructionsV1 } from '../../../fixtures/contract/resources.ts';
 import { Refusal } from '../../http/refusal.ts';
-import {
-  type CallingDevice,
-  defineEndpoint,
-  type HandlerContext,
-} from '../../pipeline/endpoint.ts';
+import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
 import { artifactLink, type ExpiringLink, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
@@ -55,8 +51,6 @@ export const postNextDeploymentV2 = defineEndpoint(
     };
   },
 );
-
-type DeviceContext = HandlerContext & { readonly device: CallingDevice };
 
 interface ServedArtifact {
   readonly deviceDeployment: StoredDeviceDeployment;

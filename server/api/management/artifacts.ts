@@ -5,7 +5,7 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { ArtifactOrder } from '../../../fixtures/contract/management/artifacts.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
 import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
 import type { ArtifactFilter, StoredArtifact } from '../../store/artifacts.ts';
@@ -15,7 +15,6 @@ import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 import { ifGiven } from '../optional.ts';
 import { pagedResponse } from '../paging.ts';
-import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound(
   'no artifact has this ID',

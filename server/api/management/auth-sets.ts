@@ -1,12 +1,12 @@
 /** Lets users manage the authentication sets of devices and revoke their tokens. */
 import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { authSetChanges } from '../../rules/auth-set-status.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { removeDevice } from './devices.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 const ofThisDevice = inPath('aid', 'an ID from the auth_sets of this device');
 const noSuchSet = refuse.notFound(

@@ -1,8 +1,8 @@
 /** Changes users: their own account, or another user's by a user manager. */
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
 import { hashPassword, verifyPassword } from '../../crypto/passwords.ts';
-import { inPath, type Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import { defineEndpointWithOwnTransactions, type UserContext } from '../../pipeline/endpoint.ts';
 import { isAdmin } from '../../rules/access.ts';
 import { passwordProblem } from '../../rules/password.ts';
 import type { StoredUser } from '../../store/users.ts';
@@ -10,8 +10,7 @@ import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { emailTaken, rolesProblem } from './new-users.ts';
 import { wrongPassword } from './user-details.ts';
-import { isLastAdmin, lastAdmin } from './users.ts';
-import type { UserContext } from './visible-devices.ts';
+import { isLastAdmin, lastAdmin, noSuchUser } from './users.ts';
 
 export const updateUser = defineEndpointWithOwnTransactions(
   'update-user',
@@ -52,11 +51,17 @@ async function changeUser(
 ): Promise<Refusal | undefined> {
   const user = context.store.users.find(id);
   if (!user) return noSuchUser;
-  const proved = needsProof(context, user, update) ? await prove(context, user, update) : {};
-  return context.store.atomically(() => writeChange(context, id, { update, proved }));
+  const passwordChecks = needsPasswordCheck(context, user, update)
+    ? await checkPasswords(context, user, update)
+    : {};
+  return context.store.atomically(() => writeChange(context, id, { update, passwordChecks }));
 }
 
-function needsProof({ user: caller }: UserContext, user: StoredUser, update: UserUpdate): boolean {
+function needsPasswordCheck(
+  { user: caller }: UserContext,
+  user: StoredUser,
+  update: UserUpdate,
+): boolean {
   return user.id === caller.id && (isRenamed(user, update) || update.password !== undefined);
 }
 
@@ -64,7 +69,7 @@ function isRenamed({ email }: StoredUser, update: UserUpdate): boolean {
   return update.email !== undefined && update.email !== email;
 }
 
-async function prove(
+async function checkPasswords(
   { random }: UserContext,
   { passwordHash: currentHash }: StoredUser,
   { current_password: current = '', password }: UserUpdate,
@@ -78,15 +83,15 @@ async function prove(
 function writeChange(
   context: UserContext,
   id: string,
-  { update, proved }: { update: UserUpdate; proved: PasswordChecks },
+  { update, passwordChecks }: { update: UserUpdate; passwordChecks: PasswordChecks },
 ): Refusal | undefined {
   const { store, nowMs } = context;
   const user = store.users.find(id);
   if (!user) return noSuchUser;
-  const refusal = ruleOut(context, user, { update, proved });
+  const refusal = ruleOut(context, user, { update, passwordChecks });
   if (refusal) return refusal;
   const { email, roles } = update;
-  store.users.change(id, { email, passwordHash: proved.passwordHash, roles }, nowMs);
+  store.users.change(id, { email, passwordHash: passwordChecks.passwordHash, roles }, nowMs);
   store.userTokens.endAllOf(id, id === context.user.id ? context.user.tokenId : undefined);
   const object = userObject({ id, email: email ?? user.email });
   const change = changeOf(user, update);
@@ -94,16 +99,11 @@ function writeChange(
   return undefined;
 }
 
-const noSuchUser = refuse.notFound(
-  'no user has this ID',
-  inPath('id', 'the ID of a user of this tenant'),
-);
-
 /** Checks every rule that forbids the change, in a fixed order. Returns the first refusal. */
 function ruleOut(
   context: UserContext,
   user: StoredUser,
-  { update, proved }: { update: UserUpdate; proved: PasswordChecks },
+  { update, passwordChecks }: { update: UserUpdate; passwordChecks: PasswordChecks },
 ): Refusal | undefined {
   const { email, password, roles } = update;
   if (email === undefined && password === undefined && roles === undefined) {
@@ -119,11 +119,11 @@ function ruleOut(
       { path: 'body.password', expected: 'a change without the password' },
     );
   }
-  if (needsProof(context, user, update)) {
+  if (needsPasswordCheck(context, user, update)) {
     // The password may have changed since it was checked, so the hash is compared again.
-    const { currentHash } = proved;
-    const fits = currentHash !== undefined && currentHash === user.passwordHash;
-    if (!fits) return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
+    const { currentHash } = passwordChecks;
+    const isCurrent = currentHash !== undefined && currentHash === user.passwordHash;
+    if (!isCurrent) return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
   }
   const problem =
     password === undefined

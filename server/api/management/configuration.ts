@@ -1,6 +1,6 @@
 /** Reads, writes and deploys the configuration of devices for users. */
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { keepSettings, replaceSettings } from '../../rules/configuration.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
@@ -10,7 +10,7 @@ import { ifGiven } from '../optional.ts';
 import { createUniqueDeployment } from './new-deployment.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 /** A device and its stored configuration. */
 interface ConfiguredDevice {

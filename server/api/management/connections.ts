@@ -11,11 +11,15 @@ import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { ResponseAborted } from '../../http/response.ts';
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';
-import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import {
+  defineEndpoint,
+  defineEndpointWithOwnTransactions,
+  type UserContext,
+} from '../../pipeline/endpoint.ts';
 import { discardRest, receiveDeviceFile, UploadRefused } from './device-file-upload.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 const offline = {
   ...inState('a device with an open WebSocket', 'one without'),

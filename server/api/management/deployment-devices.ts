@@ -2,7 +2,7 @@
 import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,7 +11,7 @@ import { pagedResponse } from '../paging.ts';
 import { shownDeployment } from './deployments.ts';
 import { deploymentDeviceView } from './views.ts';
 import { visibleDeployment } from './visible-deployments.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 export const listDeploymentDevices = defineEndpoint(
   'list-deployment-devices',
@@ -35,7 +35,7 @@ export const listDeploymentDevicesV1 = defineEndpoint(
     const { store, user } = context;
     const deployment = visibleDeployment(context, parameters.deployment_id);
     if (deployment instanceof Refusal) return deployment;
-    const deviceDeployments = store.deviceDeployments.readInBatches(deployment, {
+    const deviceDeployments = store.deviceDeployments.readEach(deployment, {
       groups: user.groups,
     });
     return { status: 200, body: await shownDeviceDeployments(deviceDeployments, context) };

@@ -4,7 +4,7 @@
  */
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { abortRefusalReason, controlMapRefusalReason } from '../../rules/deployment-progress.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
@@ -14,7 +14,6 @@ import { ifGiven } from '../optional.ts';
 import { atMs, pagedResponse } from '../paging.ts';
 import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
-import type { UserContext } from './visible-devices.ts';
 
 /** The query parameters that both versions of the deployment list share. */
 interface ListQuery {

@@ -2,7 +2,11 @@
 import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inPath, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import {
+  defineEndpoint,
+  defineEndpointWithOwnTransactions,
+  type UserContext,
+} from '../../pipeline/endpoint.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
@@ -10,7 +14,7 @@ import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { deviceLimit } from '../../tenants/device-limit.ts';
 import { linkHeader } from '../paging.ts';
 import { deviceView } from './views.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 export const listDevices = defineEndpoint('list-devices', ({ query }, context) => {
   const { status, id, page, per_page: perPage } = query;

@@ -6,12 +6,15 @@ import { inTurns } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
 import { inPath, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import {
+  defineEndpoint,
+  defineEndpointWithOwnTransactions,
+  type UserContext,
+} from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { pagedResponse } from '../paging.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
-import type { UserContext } from './visible-devices.ts';
 
 const noSuchGroup = refuse.notFound(
   'no group has this name; a group exists only while it has devices',

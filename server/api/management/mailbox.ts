@@ -6,7 +6,11 @@ import { digestOf } from '../../crypto/digest.ts';
 import { hashPassword, verifyPassword } from '../../crypto/passwords.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
-import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
+import {
+  defineEndpointWithOwnTransactions,
+  type HandlerContext,
+  type UserContext,
+} from '../../pipeline/endpoint.ts';
 import { passwordProblem } from '../../rules/password.ts';
 import type { Confirmation, ConfirmationKind } from '../../store/confirmations.ts';
 import type { StoredUser } from '../../store/users.ts';
@@ -14,7 +18,6 @@ import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import type { MessageKind } from '../../tenants/outbox.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { freeAddress, wrongPassword } from './user-details.ts';
-import type { UserContext } from './visible-devices.ts';
 
 interface ConfirmableChange {
   readonly confirms: ConfirmationKind;

@@ -5,14 +5,13 @@ import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { isJsonWithin } from '../../../fixtures/contract/text.ts';
 import { ArtifactError } from '../../../fixtures/formats/mender-artifact.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import { defineEndpointWithOwnTransactions, type UserContext } from '../../pipeline/endpoint.ts';
 import { conflictsWith } from '../../rules/artifact-conflict.ts';
 import type { ReceivedFile } from '../../store/files.ts';
 import { auditArtifact } from './artifacts.ts';
 import { artifactStream, readGenerateForm } from './generate.ts';
 import { artifactOf, readReceived } from './received-artifact.ts';
 import { receiveUpload } from './upload.ts';
-import type { UserContext } from './visible-devices.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

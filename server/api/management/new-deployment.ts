@@ -8,13 +8,13 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
 import { inPath, inState, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { planPhases } from '../../rules/phases.ts';
 import type { NewStoredDeployment } from '../../store/deployments.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { Store } from '../../store/store.ts';
 import { type AuditedAction, audit, deploymentObject, userActor } from '../../tenants/audit.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 /** The devices of a new deployment. */
 interface TargetDevices {

@@ -4,14 +4,17 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { hashPassword } from '../../crypto/passwords.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
+import {
+  defineEndpoint,
+  defineEndpointWithOwnTransactions,
+  type UserContext,
+} from '../../pipeline/endpoint.ts';
 import { passwordProblem } from '../../rules/password.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { sendSecret } from './mailbox.ts';
 import { freeAddress } from './user-details.ts';
-import type { UserContext } from './visible-devices.ts';
 
 export const createUserV1 = defineEndpointWithOwnTransactions(
   'create-user-v1',

@@ -2,14 +2,13 @@
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import type { StoredPersonalToken } from '../../store/user-tokens.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
 import { ifGiven } from '../optional.ts';
 import { linkedResponse } from '../paging.ts';
 import { iso } from './views.ts';
-import type { UserContext } from './visible-devices.ts';
 
 export const createPersonalToken = defineEndpoint('create-personal-token', ({ body }, context) => {
   const { store, tenant, user, nowMs } = context;

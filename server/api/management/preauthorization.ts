@@ -3,12 +3,11 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { publicKeyFormat, readPublicKey } from '../../crypto/public-key.ts';
 import { refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { identityOf } from '../../rules/identity.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { deviceView } from './views.ts';
-import type { UserContext } from './visible-devices.ts';
 
 export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body }, context) => {
   const identity = identityOf(body.identity_data);

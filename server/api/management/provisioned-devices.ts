@@ -3,10 +3,11 @@
  * after acceptance.
  */
 import { Refusal, refuse } from '../../http/refusal.ts';
+import type { UserContext } from '../../pipeline/endpoint.ts';
 import { isProvisioned, notProvisioned, provisionedSinceMs } from '../../rules/provisioning.ts';
 import type { DeviceFilter } from '../../store/device-filter.ts';
 import type { StoredDevice } from '../../store/devices.ts';
-import { type UserContext, visibleDevice } from './visible-devices.ts';
+import { visibleDevice } from './visible-devices.ts';
 
 type ProvisioningContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 

@@ -7,7 +7,7 @@ import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/r
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { inPath, inState, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { partOrPrefix } from '../../rules/text-search.ts';
 import type { Page } from '../../store/engine/page.ts';
 import type { ReleaseFilter, StoredRelease } from '../../store/releases.ts';
@@ -16,7 +16,6 @@ import { ifGiven } from '../optional.ts';
 import { pagedResponse } from '../paging.ts';
 import { auditArtifact, filterOfV1, removeArtifact } from './artifacts.ts';
 import { iso } from './views.ts';
-import type { UserContext } from './visible-devices.ts';
 
 const noSuchRelease = refuse.notFound(
   'no release has this name',

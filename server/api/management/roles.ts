@@ -8,7 +8,7 @@ import type {
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { isJsonWithin } from '../../../fixtures/contract/text.ts';
 import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import type { Grant, Role } from '../../rules/access.ts';
 import {
   grantsOfPermissions,
@@ -23,7 +23,6 @@ import { findRole, predefinedRoles } from '../../tenants/access.ts';
 import { audit, tenantObject, userActor } from '../../tenants/audit.ts';
 import { linkedResponse, type PageQuery, pageOfList } from '../paging.ts';
 import { hasActingAdmin, lastAdmin } from './users.ts';
-import type { UserContext } from './visible-devices.ts';
 
 const noSuchRole = refuse.notFound(
   'no role has this name',

@@ -1,12 +1,11 @@
 /** Manages tags: attributes that users give to a device. An ETag protects against lost updates. */
 import type { Attribute } from '../../../fixtures/contract/resources.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
-import { defineEndpoint } from '../../pipeline/endpoint.ts';
+import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { attributesAfter, tooManyTags } from '../../rules/inventory.ts';
 import { ifMatchHolds } from '../../rules/preconditions.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
-import type { UserContext } from './visible-devices.ts';
 
 export const replaceTags = defineEndpoint('replace-tags', ({ parameters, body }, context) => {
   return writeTags(context, { deviceId: parameters.id, tags: body, isWhole: true });

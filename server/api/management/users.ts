@@ -11,7 +11,8 @@ import { ifGiven } from '../optional.ts';
 import { atMs, linkedResponse } from '../paging.ts';
 import { iso } from './views.ts';
 
-const noSuchUser = refuse.notFound(
+/** The refusal of an ID that belongs to no user of the tenant. */
+export const noSuchUser = refuse.notFound(
   'no user has this ID',
   inPath('id', 'the ID of a user of this tenant'),
 );

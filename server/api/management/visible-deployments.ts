@@ -3,9 +3,9 @@
  * deployments of devices in those groups.
  */
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
+import type { UserContext } from '../../pipeline/endpoint.ts';
 import { hasBegun } from '../../rules/provisioning.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
-import type { UserContext } from './visible-devices.ts';
 
 const noSuchDeployment = refuse.notFound(
   'no deployment has this ID',

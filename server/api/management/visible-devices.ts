@@ -3,11 +3,8 @@
  * roles.
  */
 import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
-import type { CallingUser, HandlerContext } from '../../pipeline/endpoint.ts';
+import type { UserContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
-
-/** The context of every handler of the management API. */
-export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound(
   'no device has this ID',

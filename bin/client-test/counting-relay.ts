@@ -2,17 +2,17 @@
 import { connect, createServer, type Server } from 'node:net';
 
 /** A relay that counts the connections to an address. */
-export interface CountedAddress {
+export interface CountingRelay {
   readonly port: number;
   readonly connections: number;
   close(): Promise<void>;
 }
 
 /** Opens a relay to a local port. @param onConnection called for each connection */
-export async function openCountedAddress(
+export async function openCountingRelay(
   target: number,
   onConnection: () => void,
-): Promise<CountedAddress> {
+): Promise<CountingRelay> {
   let connections = 0;
   const open = new Set<{ destroy(): void }>();
   const server: Server = createServer((socket) => {
