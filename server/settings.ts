@@ -103,16 +103,14 @@ const users = inGroup('Users and devices', {
   tokenLifetimeSeconds: {
     flag: '--token-lifetime <duration>',
     help: 'lifetime of tokens, such as 30s, 15m or 7d',
-    cli: { kind: 'lifetime' },
     default: { value: limits.tokenLifetimeSeconds, text: '7d' },
-    problem: wholeNumberProblem('tokenLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
+    ...duration('tokenLifetimeSeconds', 's', 1, LIFETIME_MAX_SECONDS),
   },
   linkLifetimeSeconds: {
     flag: '--link-lifetime <duration>',
     help: 'lifetime of download links, such as 30s, 15m or 7d',
-    cli: { kind: 'lifetime' },
     default: { value: limits.linkLifetimeSeconds, text: '1d' },
-    problem: wholeNumberProblem('linkLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
+    ...duration('linkLifetimeSeconds', 's', 1, LIFETIME_MAX_SECONDS),
   },
 } as const satisfies UngroupedRows);
 
@@ -141,9 +139,8 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   provisioningDelayMs: {
     flag: '--provisioning-delay <duration>',
     help: 'delay in the dialect asynchronous-provisioning',
-    cli: { kind: 'duration' },
     default: { value: 1000, text: '1s' },
-    problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
+    ...duration('provisioningDelayMs', 'ms', 0, PROVISIONING_DELAY_MAX_MS),
   },
   /** Absent: every response has its default form. */
   variationSeed: {
@@ -202,16 +199,14 @@ const bounds = inGroup('Limits', {
   transferIdleMs: {
     flag: '--transfer-idle <duration>',
     help: 'end a transfer that stalls for so long, such as 30s or 5m',
-    cli: { kind: 'duration' },
     default: { value: 60_000, text: '60s' },
-    problem: wholeNumberProblem('transferIdleMs', TRANSFER_IDLE_MIN_MS, TRANSFER_IDLE_MAX_MS),
+    ...duration('transferIdleMs', 'ms', TRANSFER_IDLE_MIN_MS, TRANSFER_IDLE_MAX_MS),
   },
   transferRateMin: {
     flag: '--transfer-rate-min <bytes>',
     help: 'minimum average bytes per second of a transfer over --transfer-idle; 0 for none',
-    cli: { kind: 'count', min: 0, max: TRANSFER_RATE_MAX },
     default: { value: 100 },
-    problem: wholeNumberProblem('transferRateMin', 0, TRANSFER_RATE_MAX),
+    ...count('transferRateMin', 0, TRANSFER_RATE_MAX),
   },
 } as const satisfies UngroupedRows);
 
@@ -219,16 +214,14 @@ const records = inGroup('Journal and log', {
   journalEntriesMax: {
     flag: '--journal-entries <count>',
     help: 'maximum number of journal entries per tenant; 0: no journal',
-    cli: { kind: 'count', min: 0, max: JOURNAL_ENTRIES_MAX },
     default: { value: 10_000 },
-    problem: wholeNumberProblem('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
+    ...count('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
   },
   journalBytesMax: {
     flag: '--journal-bytes <bytes>',
     help: 'approximate memory limit of the journal, in bytes',
-    cli: { kind: 'count', min: JOURNAL_BYTES_MIN, max: JOURNAL_BYTES_MAX },
     default: { value: 64 * 1024 * 1024 },
-    problem: wholeNumberProblem('journalBytesMax', JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX),
+    ...count('journalBytesMax', JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX),
   },
   logLevel: {
     flag: '--log-level <level>',
@@ -358,6 +351,18 @@ export function completeConnectionLimits(
 export function connectionLimitsOf(settings: Settings): ConnectionLimits {
   const { transferIdleMs, transferRateMin, connectionLimits } = settings;
   return completeConnectionLimits({ transferIdleMs, transferRateMin, ...connectionLimits });
+}
+
+/** The parts of a row for a whole number from `min` to `max`; `name` is that of the setting. */
+function count(name: string, min: number, max: number) {
+  const cli = { kind: 'count', min, max } as const;
+  return { cli, problem: wholeNumberProblem(name, min, max) };
+}
+
+/** The parts of a row for a duration from `min` to `max`, in whole units. */
+function duration(name: string, unit: 'ms' | 's', min: number, max: number) {
+  const cli = { kind: 'whole-duration', unit, min, max } as const;
+  return { cli, problem: wholeNumberProblem(name, min, max) };
 }
 
 function wholeNumberProblem(name: string, min: number, max: number) {

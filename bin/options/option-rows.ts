@@ -76,6 +76,8 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
   switch (cli.kind) {
     case 'count':
       return values.count(cli.min, cli.max);
+    case 'whole-duration':
+      return values.wholeDuration(cli);
     case 'per-second':
       return values.perSecond(cli.max);
     case 'names':
@@ -94,7 +96,6 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
   texts: values.appendText,
   duration: values.durationMs,
   'positive-duration': values.positiveDurationMs,
-  lifetime: values.lifetimeSeconds,
   moment: values.atMs,
   share: values.share,
   'rate-limit': values.rateLimit,

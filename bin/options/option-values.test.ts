@@ -15,6 +15,7 @@ describe('the parser of durations', () => {
   it.each([
     ['250ms', 250],
     ['1.5s', 1500],
+    ['1.001s', 1001],
     ['10m', 600_000],
     ['2h', 7_200_000],
     ['7d', 604_800_000],
@@ -34,9 +35,16 @@ describe('the parser of durations', () => {
     refuses(values.positiveDurationMs, ['0', '0ms'], /above zero/);
   });
 
-  it('refuses token lifetimes that the API cannot express', () => {
-    expect(values.lifetimeSeconds('15m')).toBe(900);
-    refuses(values.lifetimeSeconds, ['0', '999ms', '1.5s'], /whole seconds/);
+  it('refuses a duration that is outside a range, or not in whole units', () => {
+    const seconds = values.wholeDuration({
+      kind: 'whole-duration',
+      unit: 's',
+      min: 1,
+      max: 86_400,
+    });
+    expect([seconds('1'), seconds('1.1m'), seconds('1d')]).toEqual([1, 66, 86_400]);
+    const bad = ['0', '999ms', '1.5s', '25h', '4000d', '', '1w'];
+    refuses(seconds, bad, /ms, s, m, h or d .* from 1s to 1d, in whole seconds/);
   });
 });
 

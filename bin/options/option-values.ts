@@ -5,8 +5,8 @@
  */
 import { InvalidArgumentError } from 'commander';
 import { charactersIn } from '../../fixtures/base/characters.ts';
-import { durationMs as millisecondsOf } from '../../fixtures/base/duration.ts';
-import type { RateLimit } from '../../fixtures/base/option-row.ts';
+import { durationText, durationMs as millisecondsOf } from '../../fixtures/base/duration.ts';
+import type { OptionValue, RateLimit } from '../../fixtures/base/option-row.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
@@ -16,8 +16,12 @@ const MS_PER_SECOND = 1000;
 const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
 
+const durationForm = 'a number with ms, s, m, h or d (a number without a unit is in seconds)';
+
 /** Weights by name; only their proportions matter. */
 export type Weights = Readonly<Record<string, number>>;
+
+type WholeDuration = Extract<OptionValue, { readonly kind: 'whole-duration' }>;
 
 /**
  * Parses a duration such as `250ms`, `1.5s`, `10m`, `2h`, `7d`; a number without a unit is in
@@ -27,9 +31,7 @@ export type Weights = Readonly<Record<string, number>>;
 export function durationMs(text: string): number {
   const milliseconds = millisecondsOf(text);
   if (milliseconds !== undefined) return milliseconds;
-  throw new InvalidArgumentError(
-    'Accepted: a number with ms, s, m, h or d (a number without a unit is in seconds), at most 3650d.',
-  );
+  throw new InvalidArgumentError(`Accepted: ${durationForm}, at most 3650d.`);
 }
 
 /** Parses a duration above zero, in the format that `durationMs` accepts. @returns milliseconds */
@@ -39,11 +41,19 @@ export function positiveDurationMs(text: string): number {
   throw new InvalidArgumentError('Accepted: a duration above zero, such as 500ms or 10s.');
 }
 
-/** Parses a lifetime that the API states in seconds. @returns whole seconds, at least 1 */
-export function lifetimeSeconds(text: string): number {
-  const seconds = durationMs(text) / MS_PER_SECOND;
-  if (Number.isInteger(seconds) && seconds >= 1) return seconds;
-  throw new InvalidArgumentError('Accepted: whole seconds, at least 1s, such as 30s, 15m or 7d.');
+/**
+ * Returns a parser of durations from `min` to `max`, both included.
+ * @returns the number of whole units
+ */
+export function wholeDuration({ unit, min, max }: WholeDuration): (text: string) => number {
+  const unitMs = unit === 's' ? MS_PER_SECOND : 1;
+  const range = `from ${durationText(min * unitMs)} to ${durationText(max * unitMs)}`;
+  return (text) => {
+    const value = (millisecondsOf(text) ?? Number.NaN) / unitMs;
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    const word = unit === 's' ? 'seconds' : 'milliseconds';
+    throw new InvalidArgumentError(`Accepted: ${durationForm} ${range}, in whole ${word}.`);
+  };
 }
 
 /**
