@@ -12,7 +12,7 @@ import type { ConditionName } from './conditions.ts';
 export interface OfferedUpdate {
   /**
    * `new`: an artifact with a name of its own; `installed`: the artifact that the client has;
-   * `configuration`: settings for the client.
+   * `configuration`: a configuration for the client.
    */
   readonly offer: 'new' | 'installed' | 'configuration';
   /** The control map of the deployment: the action by state. */

@@ -79,13 +79,13 @@ describe('a client made from the OpenAPI document of the device API', () => {
       path: { id: mapped },
     });
 
-    const settings = {
+    const call = {
       token: server.adminToken,
       parameters: { id: device.id },
       json: { key: 'v' },
     };
-    await server.call('set-configuration', settings);
-    await server.call('deploy-configuration', { ...settings, json: {} });
+    await server.call('set-configuration', call);
+    await server.call('deploy-configuration', { ...call, json: {} });
     const next = await client.call('get-next-deployment', { secret, query: board });
     const { source } = next.json<DeploymentInstructionsV1>().artifact;
     await client.followLink('download-configuration', source.uri ?? '');

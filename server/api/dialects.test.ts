@@ -183,8 +183,8 @@ describe('the dialect storage-host', () => {
       expect((await fetch(link)).status).toBe(200);
     }
     await abort(server, deployment);
-    const settings = { ...admin, parameters: { id: device.id }, json: {} };
-    await server.call('deploy-configuration', settings);
+    const call = { ...admin, parameters: { id: device.id }, json: {} };
+    await server.call('deploy-configuration', call);
     const offered = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
     const { origin } = new URL(`${offered.artifact.source.uri}`);
     expect([origin, (await fetch(`${offered.artifact.source.uri}`)).status]).toEqual([

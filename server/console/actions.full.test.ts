@@ -171,15 +171,15 @@ describe('variations in the console', () => {
 });
 
 describe('a device in the console', () => {
-  it('can be configured, and gets the settings with its next poll', async () => {
+  it('can be configured, and gets the configuration with its next poll', async () => {
     const device = await acceptedDevice(server, 'FB-3');
     const poll = () => nextRequests['POST v1'](server, device.token, installed);
     await openConsole(page, server, `/devices/${device.id}?tab=configuration`);
-    const settings = page.getByLabel('One setting per line, as name=value');
-    await settings.fill('timezone');
+    const editor = page.getByLabel('One pair per line, as key=value');
+    await editor.fill('timezone');
     await press('Save');
-    await said('“timezone” is not of the form name=value');
-    await settings.fill('timezone=UTC');
+    await said('“timezone” is not of the form key=value');
+    await editor.fill('timezone=UTC');
     await press('Save');
     await page.getByRole('cell', { name: 'UTC' }).waitFor();
     expect((await poll()).status).toBe(204);

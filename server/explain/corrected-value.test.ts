@@ -136,7 +136,7 @@ describe('the corrected value of a body', () => {
       { VALUE_MESSAGES_0: 'an object with timestamp, level, message, as JSON' },
     ],
     [
-      'a setting, whose name may be that of a variable of bash',
+      'a key, whose name may be that of a variable of bash',
       'put-configuration',
       { hostname: null },
       '{"hostname":"$VALUE_HOSTNAME"}',

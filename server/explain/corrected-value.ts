@@ -236,7 +236,7 @@ function conversionOf(value: unknown, shape: Shape, facts: ConversionFacts): unk
 function formsOf(sent: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
   if (Array.isArray(sent)) {
     const [one] = sent;
-    // In a map with arbitrary names, the members of a name-value pair would become settings.
+    // In a map with arbitrary names, the members of a name-value pair would become keys.
     const isOne = sent.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
     const map = mapIn(sent);
     const alone = isOne ? [one, ...formsOf(one, shape, facts)] : [];

@@ -103,9 +103,9 @@ function replacementWarning(
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
   const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
   if (patch) return 'PUT replaces everything; PATCH changes only what is sent';
-  const replacesSettings = operation.id === managementOperations['set-configuration'].id;
-  return replacesSettings
-    ? 'PUT replaces all settings, including those that are not sent'
+  const replacesConfiguration = operation.id === managementOperations['set-configuration'].id;
+  return replacesConfiguration
+    ? 'PUT replaces all pairs, including those that are not sent'
     : undefined;
 }
 

@@ -115,7 +115,7 @@ function otherOperationRemedy({
       return `this aborts the deployment for all its devices: a device reports its own status with ${nameOf(operations['put-deployment-status'])}`;
     case operations['put-configuration'].id:
       return refusal.detail?.actual === 'null'
-        ? 'to remove a setting, send an empty string as its value'
+        ? 'to remove a key, send an empty string as its value'
         : undefined;
     case users['upload-artifact'].id:
       return `the command sends only the file, which must be an artifact: ${nameOf(users['generate-artifact'])} generates one from any file`;

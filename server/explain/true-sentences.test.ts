@@ -40,7 +40,7 @@ async function explanationAt(method: string, path: string, call: TestCall = {}) 
   return explanationOf(server, await server.request(method, path, call));
 }
 
-const setting = operations['put-configuration'].path;
+const configurationPath = operations['put-configuration'].path;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 describe('the explanation of a body that is not JSON', () => {
@@ -54,7 +54,7 @@ describe('the explanation of a body that is not JSON', () => {
     ['["x', 'ends too early: it is cut off within a string'],
   ])('names the place of the problem: %j', async (body, location) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
-    const { problem } = await explanationAt('PUT', setting, call);
+    const { problem } = await explanationAt('PUT', configurationPath, call);
     expect(problem.actual).toContain(`text that is not JSON: it ${location}`);
   });
 });
@@ -77,16 +77,16 @@ describe('the 401 response for a missing or misplaced token', () => {
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
     ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
   ])('names the cause: %s', async (_, callOf, text) => {
-    const response = await server.request('GET', setting, callOf(device.token));
+    const response = await server.request('GET', configurationPath, callOf(device.token));
     expect([response.status, response.json().error]).toEqual([401, expect.stringContaining(text)]);
     expect(response.text).not.toContain(device.token.slice(0, 60));
   });
 
   it('names a token in the query or in a second header', async () => {
-    const inQuery = await server.request('GET', `${setting}?jwt=${device.token}`, {});
+    const inQuery = await server.request('GET', `${configurationPath}?jwt=${device.token}`, {});
     expect(inQuery.json().error).toContain('a token was sent in the query parameter jwt');
     const twice = ['Authorization: Bearer x', `Authorization: Bearer ${device.token}`];
-    const { body } = await sendRaw(server, rawRequest(`GET ${setting}`, twice));
+    const { body } = await sendRaw(server, rawRequest(`GET ${configurationPath}`, twice));
     expect(JSON.parse(body).error).toContain('more than once, and the first counts');
   });
 });
@@ -106,7 +106,9 @@ describe('the explanation of a valid token in a wrong header', () => {
   ])(
     'names the correction of the header and proposes no new token: %s',
     async (_, headersOf, first) => {
-      const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
+      const explained = await explanationAt('GET', configurationPath, {
+        headers: headersOf(device.token),
+      });
       expect([explained.status, explained.problem.path]).toEqual([401, 'header.Authorization']);
       expect(explained.before).toContain(first);
       expect(explained.command).not.toContain(operations['post-auth-request'].path);
@@ -128,7 +130,7 @@ describe('the explanation for a device that lost its acceptance', () => {
   it('says how to be accepted again, and the journal has the refusal', async () => {
     const own = await acceptedDevice(server, 'rejected');
     await decide(server, own, 'rejected');
-    const { before } = await explanationAt('GET', setting, { token: own.token });
+    const { before } = await explanationAt('GET', configurationPath, { token: own.token });
     expect(before).toMatch(
       new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then authenticate`),
     );
@@ -216,7 +218,7 @@ describe('the explanation of a malformed form', () => {
 
 it('a compressed body is explained with the name of the compression', async () => {
   const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
-  const { problem, before } = await explanationAt('PUT', setting, call);
+  const { problem, before } = await explanationAt('PUT', configurationPath, call);
   expect([problem.actual, before]).toEqual([
     'bytes compressed with gzip',
     expect.stringMatching(/^send the body uncompressed/),
@@ -277,21 +279,27 @@ it('a link that was escaped is explained with the way in which it was escaped', 
   }
 });
 
-it('a setting of null is explained with the way to remove a setting', async () => {
+it('a value of null is explained with the way to remove a key', async () => {
   const call = { token: device.token, json: { timezone: null } };
-  const { before } = await explanationAt('PUT', setting, call);
-  expect(before).toBe('to remove a setting, send an empty string as its value');
+  const { before } = await explanationAt('PUT', configurationPath, call);
+  expect(before).toBe('to remove a key, send an empty string as its value');
 });
 
 describe('the explanation of a request beyond a limit', () => {
   it.each<[string, string, unknown, string, string]>([
-    ['PUT', setting, { a: 'x'.repeat(5000) }, 'at most 4096 characters', '5000 characters'],
     [
       'PUT',
-      setting,
+      configurationPath,
+      { a: 'x'.repeat(5000) },
+      'at most 4096 characters',
+      '5000 characters',
+    ],
+    [
+      'PUT',
+      configurationPath,
       Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, 'v'])),
-      'at most 100 settings',
-      '101 settings',
+      'at most 100 keys',
+      '101 keys',
     ],
   ])('states limit and actual number: %s %s', async (method, path, json, expected, actual) => {
     const { problem } = await explanationAt(method, path, { token: device.token, json });

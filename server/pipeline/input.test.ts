@@ -110,7 +110,7 @@ describe('the error for an invalid body', () => {
       'body: 0.value: must be a number, a string, or an array of only numbers or only strings',
     ],
     [
-      'a setting that is no text',
+      'a configured value that is no text',
       'put-configuration',
       { a: 1 },
       'body: a: must be a string, not 1',

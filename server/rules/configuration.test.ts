@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepSettings, mergeSettings, replaceSettings } from './configuration.ts';
+import { keepPairs, mergePairs, replacePairs } from './configuration.ts';
 
 function many(count: number, from = 0): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${from + i}`, 'v']));
@@ -7,66 +7,66 @@ function many(count: number, from = 0): Record<string, string> {
 
 const emptied = Object.fromEntries(Object.keys(many(100)).map((name) => [name, '']));
 
-describe('the merge of device settings', () => {
+describe('the merge of device configurations', () => {
   it.each([
-    ['a new setting', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
-    ['a new value of a known setting', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
-    ['an empty value, which removes the setting', { a: '1', b: '2' }, { a: '' }, { b: '2' }],
-    ['an empty value of an unknown setting', { a: '1' }, { b: '' }, { a: '1' }],
+    ['a new key', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
+    ['a new value of a known key', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
+    ['an empty value, which removes the key', { a: '1', b: '2' }, { a: '' }, { b: '2' }],
+    ['an empty value of an unknown key', { a: '1' }, { b: '' }, { a: '1' }],
     ['an empty change', { a: '1' }, {}, { a: '1' }],
     ['white space as a value', {}, { a: ' ' }, { a: ' ' }],
-  ])('returns the right settings for %s', (_, current, change, expected) => {
-    expect(mergeSettings(current, change)).toEqual({ settings: expected });
+  ])('returns the right pairs for %s', (_, current, change, expected) => {
+    expect(mergePairs(current, change)).toEqual({ pairs: expected });
   });
 
   it('does not modify its input', () => {
     const current = { a: '1' };
-    mergeSettings(current, { a: '2' });
+    mergePairs(current, { a: '2' });
     expect(current).toEqual({ a: '1' });
   });
 
   it('keeps at most a hundred, not counting removed ones', () => {
-    expect(mergeSettings(many(60), many(40, 60))).toHaveProperty('settings');
-    expect(mergeSettings(many(100), { ...emptied, ...many(60, 200) })).toHaveProperty('settings');
+    expect(mergePairs(many(60), many(40, 60))).toHaveProperty('pairs');
+    expect(mergePairs(many(100), { ...emptied, ...many(60, 200) })).toHaveProperty('pairs');
   });
 
   it.each([
     ['more than a hundred at once', {}, many(101)],
     ['more than a hundred with those there are', many(60), many(41, 60)],
   ])('is refused for %s', (_, current, change) => {
-    expect(mergeSettings(current, change)).toEqual({
-      reason: 'a device can have at most 100 settings',
+    expect(mergePairs(current, change)).toEqual({
+      reason: 'a configuration can have at most 100 keys',
     });
   });
 });
 
-it('device settings may have at most 1 MiB of JSON in total', () => {
+it('a device configuration may have at most 1 MiB of JSON in total', () => {
   const long = (value: string) =>
     Object.fromEntries(Object.keys(many(100)).map((name) => [name, value]));
-  expect(mergeSettings({}, long('x'.repeat(4096)))).toHaveProperty('settings');
-  const reason = 'the settings of a device can have at most 1048576 bytes in total';
-  expect(mergeSettings({}, long('\u0001'.repeat(4096)))).toEqual({ reason });
+  expect(mergePairs({}, long('x'.repeat(4096)))).toHaveProperty('pairs');
+  const reason = 'a configuration can have at most 1048576 bytes in total';
+  expect(mergePairs({}, long('\u0001'.repeat(4096)))).toEqual({ reason });
 });
 
-describe('a replacement of device settings', () => {
-  it('keeps the given settings except empty ones', () => {
-    expect(replaceSettings({ a: '1', b: '' })).toEqual({ settings: { a: '1' } });
-    expect(replaceSettings({})).toEqual({ settings: {} });
+describe('a replacement of a device configuration', () => {
+  it('keeps the given pairs except empty ones', () => {
+    expect(replacePairs({ a: '1', b: '' })).toEqual({ pairs: { a: '1' } });
+    expect(replacePairs({})).toEqual({ pairs: {} });
   });
 
-  it('is refused for more than a hundred settings', () => {
-    expect(replaceSettings(many(101))).toHaveProperty('reason');
+  it('is refused for more than a hundred keys', () => {
+    expect(replacePairs(many(101))).toHaveProperty('reason');
   });
 });
 
-describe('device settings that are stored unchanged', () => {
+describe('configuration pairs that are stored unchanged', () => {
   it('equal the given ones, even with empty values', () => {
-    expect(keepSettings({ a: '1', b: '' })).toEqual({ settings: { a: '1', b: '' } });
-    expect(keepSettings({})).toEqual({ settings: {} });
+    expect(keepPairs({ a: '1', b: '' })).toEqual({ pairs: { a: '1', b: '' } });
+    expect(keepPairs({})).toEqual({ pairs: {} });
   });
 
   it('are limited to a hundred, including empty ones', () => {
-    expect(keepSettings(many(100))).toHaveProperty('settings');
-    expect(keepSettings({ ...many(100), empty: '' })).toHaveProperty('reason');
+    expect(keepPairs(many(100))).toHaveProperty('pairs');
+    expect(keepPairs({ ...many(100), empty: '' })).toHaveProperty('reason');
   });
 });

@@ -19,7 +19,7 @@ export interface ServableDeviceDeployment
   extends Pick<DeviceDeployment, 'status' | 'pollData' | 'artifactId'> {
   readonly deployment: {
     readonly forceInstallation: boolean;
-    /** `configuration` for a deployment that delivers settings and has no artifact of a release. */
+    /** `configuration` for a deployment that delivers a configuration and has no artifact of a release. */
     readonly type: 'software' | 'configuration';
   };
 }

@@ -14,7 +14,7 @@ export interface NoUpdate {
   readonly condition: NoUpdateCondition;
   /** Absent when no deployment includes the device. */
   readonly deploymentId?: string;
-  /** True when the device has installed the deployment's artifact or settings. */
+  /** True when the device has installed the deployment's artifact or configuration. */
   readonly isUpToDate: boolean;
   /** The artifact that an up-to-date device should report; absent for a configuration. */
   readonly installed?: string;

@@ -1,13 +1,13 @@
-/** Settings of devices. The device and the users write the same store. */
+/** Configurations of devices. The device and the users write the same store. */
 import { document, number, optionalNumber, optionalText } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
 export interface StoredConfiguration {
-  /** The settings that the device should use. */
+  /** The pairs that users set for the device. */
   readonly configured: Record<string, string>;
-  /** The settings that the device reported. */
+  /** The pairs that the device reported. */
   readonly reported: Record<string, string>;
-  /** ID of the last deployment of the settings. */
+  /** ID of the last deployment of the configuration. */
   readonly deploymentId?: string;
   readonly updatedMs: number;
   readonly reportedMs?: number;
@@ -46,7 +46,7 @@ export class ConfigurationStore {
     ]);
   }
 
-  /** Records the last deployment of the settings, also when the device has no settings yet. */
+  /** Records the last deployment of the configuration, also when it is still empty. */
   noteDeployment(deviceId: string, deploymentId: string, nowMs: number): void {
     this.#sql.run(
       `INSERT INTO configurations (device_id, configured, reported, deployment_id, updated_ms)

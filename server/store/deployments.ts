@@ -37,7 +37,7 @@ export interface StoredDeployment extends DeploymentPlan {
 }
 
 export interface NewStoredDeployment extends DeploymentPlan {
-  /** The settings that a configuration deployment delivers. */
+  /** The configuration that a deployment of type `configuration` delivers. */
   readonly configuration?: Record<string, string>;
   readonly deviceIds: readonly string[];
   /** Digest of the set of device IDs; equal for equal sets. */
@@ -69,7 +69,7 @@ const statusConditions: Record<DeploymentStatusOverall, SqlCondition> = {
 };
 
 /**
- * All columns except the settings of a configuration deployment, which are large and rarely needed.
+ * All columns except the configuration of a configuration deployment, which is large and rarely needed.
  */
 const columns =
   `seq, id, type, name, artifact_name, device_digest, device_count, force_installation, retries,
@@ -118,7 +118,7 @@ export class DeploymentStore {
   }
 
   /**
-   * Returns the settings that a configuration deployment delivers; undefined for other deployments.
+   * Returns the configuration that a deployment delivers; undefined for other deployments.
    */
   configurationOf({ seq }: StoredDeployment): Record<string, string> | undefined {
     const row = this.#sql.first('SELECT configuration FROM deployments WHERE seq = ?', [seq]);

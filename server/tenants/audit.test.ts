@@ -105,7 +105,7 @@ describe("the audit log entry for a user's action on a device", () => {
   it.each([
     ['rejected', 'reject'],
     ['pending', 'update'],
-  ])('names the setting of a device to %s as %s', async (status, action) => {
+  ])('names the change of a device to %s as %s', async (status, action) => {
     const written = await writtenBy(() => server.call('set-auth-set-status', asUser({ status })));
     const change = `status: accepted -> ${status}`;
     expect(written).toEqual([
@@ -144,7 +144,7 @@ describe("the audit log entry for a user's action on a device", () => {
     ]);
   });
 
-  it('is update for setting a configuration, with the settings', async () => {
+  it('is update for setting a configuration, with its pairs', async () => {
     const json = { timezone: 'UTC', empty: '' };
     const written = await writtenBy(() => server.call('set-configuration', asUser(json)));
     expect(written).toMatchObject([
@@ -237,9 +237,9 @@ describe('the audit log', () => {
           asUser({ identity_data: { mac: 'audited' }, pubkey: device.publicKeyPem }),
         ),
     ],
-    ['settings that are none', 400, () => server.call('set-configuration', asUser({ a: 1 }))],
+    ['an invalid configuration', 400, () => server.call('set-configuration', asUser({ a: 1 }))],
     [
-      'settings of an unknown device',
+      'the configuration of an unknown device',
       404,
       () => server.call('set-configuration', { ...asUser({}), parameters: unknown }),
     ],

@@ -313,7 +313,7 @@ describe('the reports of a device', () => {
     },
   );
 
-  it('match the contract for alerts, monitors and settings', async () => {
+  it('match the contract for alerts, monitors and configuration', async () => {
     const { server, client, session } = await started({
       'post-alerts': () => ({ status: 204 }),
       'post-monitor-configuration': () => ({ status: 204 }),

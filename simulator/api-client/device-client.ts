@@ -185,9 +185,9 @@ export class DeviceClient {
   }
 
   /** Reports the configuration that the device has applied. Spec: PUT /configuration */
-  async reportConfiguration(session: ClientSession, settings: DeviceConfiguration): Promise<void> {
+  async reportConfiguration(session: ClientSession, applied: DeviceConfiguration): Promise<void> {
     const operation = operations['put-configuration'];
-    await this.#send(session, { operation, path: pathOf(operation), body: settings });
+    await this.#send(session, { operation, path: pathOf(operation), body: applied });
   }
 
   /** Sends alerts. Spec: POST /alert */

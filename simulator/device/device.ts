@@ -63,7 +63,7 @@ type InterruptionCause = 'power' | 'simulator';
 export interface DownloadedArtifact {
   /** The `device_provides` of the device once the artifact is installed. */
   readonly provides: DeviceProvides;
-  /** Settings of a configuration artifact; undefined for software. */
+  /** Pairs of a configuration artifact, by the name in the state file; undefined for software. */
   readonly settings: Record<string, string> | undefined;
 }
 

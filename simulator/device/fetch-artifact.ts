@@ -216,10 +216,10 @@ async function countDownload<Result>(
   }
 }
 
-/** Payload type of an artifact that contains settings instead of files. */
+/** Payload type of an artifact that contains a configuration instead of files. */
 const CONFIGURATION_PAYLOAD = 'mender-configure';
 
-/** Returns the settings in a configuration artifact; undefined for software. */
+/** Returns the pairs in a configuration artifact; undefined for software. */
 function configurationIn(contents: ArtifactContents): Record<string, string> | undefined {
   const payload = contents.payloads.find(({ type }) => type === CONFIGURATION_PAYLOAD);
   if (!payload) return undefined;

@@ -211,7 +211,7 @@ describe('a device that is offered a deployment', () => {
     expect(device.life).toBe('idle');
   });
 
-  it('reports the settings that a deployment has installed', async () => {
+  it('reports the configuration that a deployment has installed', async () => {
     const file = await configurationArtifact('configuration-1', { timezone: 'CET' });
     const offers: StubResponse[] = [];
     const { server, go } = await lived(

@@ -177,11 +177,11 @@ function isRenewalDue({ device, session, environment }: DeviceInRun, token: stri
  */
 async function resumeInterruptedUpdates(subject: DeviceInRun): Promise<void> {
   const { device } = subject;
-  const settings = device.configuration;
+  const earlierConfiguration = device.configuration;
   enter(subject, 'authenticated');
   enter(subject, 'offered');
   try {
-    if (await resumeUpdates(subject)) await reportChanges(subject, settings);
+    if (await resumeUpdates(subject)) await reportChanges(subject, earlierConfiguration);
   } finally {
     enter(subject, 'ended');
   }
@@ -227,8 +227,8 @@ async function update(subject: DeviceInRun): Promise<void> {
   if (instructions === undefined) return recordAlreadyInstalled(subject, runDeployment);
   enter(subject, 'offered');
   try {
-    const settings = device.configuration;
-    if (await runUpdate(subject, instructions)) await reportChanges(subject, settings);
+    const earlierConfiguration = device.configuration;
+    if (await runUpdate(subject, instructions)) await reportChanges(subject, earlierConfiguration);
   } finally {
     enter(subject, 'ended');
   }
@@ -261,11 +261,11 @@ function recordAlreadyInstalled(
 
 async function reportChanges(
   subject: DeviceInRun,
-  settings: SimulatedDevice['configuration'],
+  earlierConfiguration: SimulatedDevice['configuration'],
 ): Promise<void> {
   const { device, session, environment } = subject;
   await sendInventory(subject);
-  if (device.configuration === settings) return;
+  if (device.configuration === earlierConfiguration) return;
   await inBackground(environment, () =>
     environment.client.reportConfiguration(session, device.configuration),
   );

@@ -89,9 +89,9 @@ describe('an update on a device', () => {
     expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
   });
 
-  it('needs no reboot for settings, and stores settings that are text only', async () => {
-    const settings = { timezone: 'UTC', level: 7 };
-    const file = await configurationArtifact('release-2', settings);
+  it('needs no reboot for a configuration, and stores only its texts', async () => {
+    const configuration = { timezone: 'UTC', level: 7 };
+    const file = await configurationArtifact('release-2', configuration);
     const { server, device, run } = await offered({
       'download-artifact': () => ({ status: 200, body: file }),
     });

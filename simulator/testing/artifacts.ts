@@ -17,14 +17,14 @@ export function softwareArtifact(name: string): Promise<Buffer> {
   });
 }
 
-/** Returns an artifact file with settings for devices of type `board`. */
+/** Returns an artifact file with a configuration for devices of type `board`. */
 export function configurationArtifact(
   name: string,
-  settings: Readonly<Record<string, unknown>>,
+  configuration: Readonly<Record<string, unknown>>,
 ): Promise<Buffer> {
   const payloadType = 'mender-configure';
   const deviceTypes = ['board'];
-  return writeArtifact({ name, deviceTypes, payloadType, metaData: settings, modifiedMs });
+  return writeArtifact({ name, deviceTypes, payloadType, metaData: configuration, modifiedMs });
 }
 
 /** Returns instructions to install an artifact from the storage of the fake server. */

@@ -116,7 +116,7 @@ describe("Debian's mender-artifact", () => {
   });
 
   it('accepts a configuration artifact that the server deploys', async () => {
-    const device = await acceptedDevice(server, 'settings');
+    const device = await acceptedDevice(server, 'configuration');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC', 'ü "x"': '<&>' } });
     await server.call('deploy-configuration', { ...call, json: {} });

@@ -84,10 +84,10 @@ case "$1" in
 esac
 `;
 
-/** An update module that stores settings like the module `mender-configure` in the field. */
+/** An update module that stores a configuration like the module `mender-configure` in the field. */
 const configureModule = `#!/bin/sh
 case "$1" in
-  ArtifactInstall) cat "$2/header/meta-data" > /var/lib/mender/settings.json ;;
+  ArtifactInstall) cat "$2/header/meta-data" > /var/lib/mender/configured.json ;;
 esac
 `;
 
@@ -255,15 +255,15 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
 
   it('applies the configuration that a user deploys', async () => {
     const files = { [`${modulesFolder}/mender-configure`]: configureModule };
-    const client = await startLetIn('settings', { files });
+    const client = await startLetIn('configuration', { files });
     const call = { token: server.adminToken, parameters: { id: client.storedDevice.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC' } });
     const response = await server.call('deploy-configuration', { ...call, json: {} });
     const { deployment_id: deployment } = response.json<{ deployment_id: string }>();
     const { status } = await waitUntilFinished({ ...client, deployment });
     expect(status, device.client.written).toBe('success');
-    const settings = readFileSync(join(device.root, 'var/lib/mender/settings.json'), 'utf8');
-    expect(JSON.parse(settings)).toEqual({ timezone: 'UTC' });
+    const stored = readFileSync(join(device.root, 'var/lib/mender/configured.json'), 'utf8');
+    expect(JSON.parse(stored)).toEqual({ timezone: 'UTC' });
   });
 });
 

@@ -215,7 +215,7 @@ const unconfiguredCases = defineScenario({
 
 const settled = defineScenario({
   area: 'configuration',
-  name: 'A device with one setting',
+  name: 'A device with one pair',
   start: 'a device that has set timezone',
   effect: 'write',
   needs: ['user'],
@@ -270,7 +270,7 @@ const settled = defineScenario({
 
 const several = defineScenario({
   area: 'configuration',
-  name: 'A device with settings',
+  name: 'A device with two pairs',
   start: 'a device that has set timezone and colour',
   effect: 'write',
   needs: ['user'],

@@ -26,7 +26,7 @@ import {
  * The configurations that users set before each deployment: values change, and pairs are removed
  * and added.
  */
-const settings = [
+const configurations = [
   { timezone: 'Europe/Oslo', colour: 'blue' },
   { colour: 'red', size: 'large' },
   { colour: 'red', size: 'large', shape: 'round' },
@@ -76,7 +76,7 @@ export const configurationInTurnCases = defineScenario<SuiteDevice>({
         const polls = pollVariants.filter(
           ({ operation }) => operation in context.offered({ [operation]: true }),
         );
-        for (const [index, pairs] of settings.entries()) {
+        for (const [index, pairs] of configurations.entries()) {
           const variant = polls[(index + 1) % polls.length] ?? pollVariants[0];
           await context.admin.configure(device.id, pairs);
           // The device removes a pair before its last deployment.

@@ -145,9 +145,9 @@ const monitors = defineScenario<SuiteDevice>({
   ],
 });
 
-const settings = defineScenario<SuiteDevice>({
+const configurations = defineScenario<SuiteDevice>({
   area: 'configuration',
-  name: 'Empty settings',
+  name: 'Empty configurations',
   start: 'a device that has set a key',
   effect: 'write',
   needs: ['user'],
@@ -174,4 +174,4 @@ const settings = defineScenario<SuiteDevice>({
 });
 
 /** Spec: Device inventory; Device monitor; Device configuration */
-export const emptyBodyCases = [...attributes, ...monitors, ...settings];
+export const emptyBodyCases = [...attributes, ...monitors, ...configurations];

@@ -115,7 +115,7 @@ const texts = defineScenario<SuiteDevice>({
   ],
 });
 
-const settings = defineScenario<SuiteDevice>({
+const configurations = defineScenario<SuiteDevice>({
   area: 'configuration',
   name: 'Capital letters',
   start: 'an accepted device',
@@ -250,4 +250,11 @@ const ids = defineScenario<OfferedDeployment>({
 });
 
 /** Spec: Resources and their fields; Authentication */
-export const letterCaseCases = [...trusted, ...texts, ...settings, ...offers, ...links, ...ids];
+export const letterCaseCases = [
+  ...trusted,
+  ...texts,
+  ...configurations,
+  ...offers,
+  ...links,
+  ...ids,
+];

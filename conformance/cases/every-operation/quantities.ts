@@ -150,7 +150,7 @@ function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDe
 
 const writes = defineScenario<SuiteDevice>({
   area: 'quantities',
-  name: 'Attributes, settings, alerts and monitors',
+  name: 'Attributes, configuration, alerts and monitors',
   start: 'an accepted device',
   effect: 'write',
   needs: ['user'],

@@ -22,7 +22,7 @@ import type { WireRequest } from '../../target/target.ts';
 import { upgradeHeaders } from '../connect/upgrade-request.ts';
 import { alert, service } from '../monitor/monitor-samples.ts';
 
-/** A device with settings that has been offered deployments. */
+/** A device with a configuration that has been offered deployments. */
 export interface DeviceWithOffers extends OfferedDeployment {
   /**
    * The devices that poll for the same deployment by each variant of the request, since a server

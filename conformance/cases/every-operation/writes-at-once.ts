@@ -53,11 +53,11 @@ function pairs(values: Values): unknown {
   return sorted(Object.entries(values));
 }
 
-function setting(device: SuiteDevice, values: Values): () => Promise<HttpResponse> {
+function writeOfPairs(device: SuiteDevice, values: Values): () => Promise<HttpResponse> {
   return () => device.call('put-configuration', { body: values });
 }
 
-function writing(
+function writeOfAttributes(
   device: SuiteDevice,
   how: 'patch-attributes' | 'put-attributes',
   values: Values,
@@ -66,7 +66,7 @@ function writing(
   return () => writeAttributes(device, how, ...attributes);
 }
 
-function configuring(device: SuiteDevice, values: Values): () => Promise<HttpResponse> {
+function writeOfMonitors(device: SuiteDevice, values: Values): () => Promise<HttpResponse> {
   const monitors = Object.entries(values).map(([name, status]) => ({ ...service, name, status }));
   return () => sendConfiguration(device, ...monitors);
 }
@@ -83,11 +83,11 @@ function twoSets(round: number): readonly [Values, Values] {
 const races: readonly Race[] = [
   {
     id: 'settings-of-different-keys',
-    title: 'Settings of different keys at the same time, and a removal, all take effect.',
+    title: 'Writes of different keys at the same time, and a removal, all take effect.',
     needs: ['configuration', 'configuration-read-back'],
     prepare: async (device) => {
-      await setting(device, { one: 'before' })();
-      await setting(device, { two: 'before', three: 'before' })();
+      await writeOfPairs(device, { one: 'before' })();
+      await writeOfPairs(device, { two: 'before', three: 'before' })();
       const hasKept = 'one' in (await readPairs(device));
       return (round) => {
         const [one, two] = [{ one: `${round}` }, { two: `${round}` }];
@@ -96,7 +96,7 @@ const races: readonly Race[] = [
         const third: Values = isRemoval ? {} : { three: 'again' };
         const merged = pairs({ ...one, ...two, ...third });
         return {
-          send: bodies.map((values) => setting(device, values)),
+          send: bodies.map((values) => writeOfPairs(device, values)),
           // A server that replaces the whole store keeps the pairs of one request.
           allowed: hasKept ? [merged] : [one, two, third].map(pairs),
         };
@@ -106,7 +106,7 @@ const races: readonly Race[] = [
   },
   {
     id: 'settings-of-the-same-keys',
-    title: 'Of two settings of the same keys at the same time, one takes effect for all keys.',
+    title: 'Of two writes of the same keys at the same time, one takes effect for all keys.',
     needs: ['configuration', 'configuration-read-back'],
     prepare: async (device) => (round) => {
       const bodies = ['one', 'other'].map((name) => ({
@@ -114,7 +114,10 @@ const races: readonly Race[] = [
         b: `${name} ${round}`,
         c: `${name} ${round}`,
       }));
-      return { send: bodies.map((values) => setting(device, values)), allowed: bodies.map(pairs) };
+      return {
+        send: bodies.map((values) => writeOfPairs(device, values)),
+        allowed: bodies.map(pairs),
+      };
     },
     read: pairsOf,
   },
@@ -125,7 +128,7 @@ const races: readonly Race[] = [
     prepare: async (device) => (round) => {
       const bodies = twoSets(round);
       return {
-        send: bodies.map((values) => writing(device, 'put-attributes', values)),
+        send: bodies.map((values) => writeOfAttributes(device, 'put-attributes', values)),
         allowed: bodies.map(pairs),
       };
     },
@@ -137,7 +140,9 @@ const races: readonly Race[] = [
     needs: ['inventory'],
     prepare: async (device) => (round) => {
       const [one, other] = twoSets(round);
-      const send = [one, other].map((values) => writing(device, 'patch-attributes', values));
+      const send = [one, other].map((values) =>
+        writeOfAttributes(device, 'patch-attributes', values),
+      );
       return { send, allowed: [pairs({ ...one, ...other }), pairs({ ...other, ...one })] };
     },
     read: attributesOf,
@@ -149,7 +154,10 @@ const races: readonly Race[] = [
     prepare: async (device) => (round) => {
       const [put, patch] = twoSets(round);
       return {
-        send: [writing(device, 'put-attributes', put), writing(device, 'patch-attributes', patch)],
+        send: [
+          writeOfAttributes(device, 'put-attributes', put),
+          writeOfAttributes(device, 'patch-attributes', patch),
+        ],
         allowed: [pairs(put), pairs({ ...put, ...patch })],
       };
     },
@@ -162,7 +170,7 @@ const races: readonly Race[] = [
     prepare: async (device) => (round) => {
       const bodies = twoSets(round);
       return {
-        send: bodies.map((values) => configuring(device, values)),
+        send: bodies.map((values) => writeOfMonitors(device, values)),
         allowed: bodies.map(pairs),
       };
     },

@@ -286,7 +286,7 @@ const letters: readonly Defect[] = [
   },
   {
     id: 'settings-are-named-without-regard-to-case',
-    title: 'The keys of settings are written in small letters.',
+    title: 'The keys of a configuration are written in small letters.',
     violates: ['configuration.any-name'],
     operations: ['put-configuration'],
     alter: requestBecomes((request) => {

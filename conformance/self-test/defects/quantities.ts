@@ -57,7 +57,7 @@ export const quantityDefects: readonly Defect[] = [
   },
   {
     id: 'setting-is-cut-at-1024',
-    title: 'The value of a setting is cut after 1024 characters.',
+    title: 'A configured value is cut after 1024 characters.',
     violates: keepsValidValues,
     operations: ['put-configuration'],
     alter: sentFieldBecomes('probe', cutAfter(1024)),

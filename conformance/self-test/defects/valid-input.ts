@@ -156,14 +156,14 @@ const singleDefects: readonly Defect[] = [
   },
   {
     id: 'settings-lose-names-of-javascript',
-    title: 'Settings with names such as __proto__ are lost.',
+    title: 'Configuration keys such as __proto__ are lost.',
     violates: ['configuration.any-name'],
     operations: ['put-configuration'],
     alter: withoutMembers(['__proto__']),
   },
   {
     id: 'many-settings-are-refused',
-    title: 'More than fifty settings at once are refused.',
+    title: 'More than fifty configuration keys at once are refused.',
     violates: ['configuration.read-all'],
     operations: ['put-configuration'],
     alter: refuseRequests(400, (request) => {

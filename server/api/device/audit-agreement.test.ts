@@ -106,7 +106,7 @@ describe.each([
 });
 
 describe('the audit log under the dialect wide-audit-actions', () => {
-  it('shows settings as JSON, and their deployment as an action on the device', async () => {
+  it('shows a configuration as JSON, and its deployment as an action on the device', async () => {
     const server = await startTestServer({ dialects: new Set(['wide-audit-actions']) });
     const device = await acceptedDevice(server, 'wide');
     const call = { token: server.adminToken, parameters: { id: device.id } };

@@ -36,17 +36,17 @@ function set(json: object, target = device): Promise<TestResponse> {
   return server.call('set-configuration', call);
 }
 
-/** Deploys the settings of the device; returns the deployment's ID. */
-async function deploySettings(target = device): Promise<string> {
+/** Deploys the configuration of the device; returns the deployment's ID. */
+async function deployConfiguration(target = device): Promise<string> {
   const call = { token: server.adminToken, parameters: { id: target.id }, json: {} };
   const response = await server.call('deploy-configuration', call);
   return response.json<{ deployment_id: string }>().deployment_id;
 }
 
-/** Deploys these settings; returns the link that the device receives. */
-async function linkOf(settings: object, provides = board): Promise<string> {
-  await set(settings);
-  await deploySettings();
+/** Deploys this configuration; returns the link that the device receives. */
+async function linkOf(configuration: object, provides = board): Promise<string> {
+  await set(configuration);
+  await deployConfiguration();
   const response = await nextRequests['POST v2'](server, device.token, provides);
   return `${instructionsIn(response).artifact.source.uri}`;
 }
@@ -55,10 +55,10 @@ function contentsOf(bytes: Buffer) {
   return readArtifact(Readable.from([bytes]));
 }
 
-describe('a deployment of the settings of a device', () => {
+describe('a deployment of the configuration of a device', () => {
   it('has this one device and is visible to users', async () => {
     await set({ timezone: 'UTC' });
-    const id = await deploySettings();
+    const id = await deployConfiguration();
     const call = { token: server.adminToken, parameters: { id } };
     expect((await server.call('get-deployment', call)).json<Deployment>()).toMatchObject({
       id,
@@ -80,7 +80,7 @@ describe('a deployment of the settings of a device', () => {
     'is offered through %s for the device type in the request',
     async (name, ask) => {
       await set({ timezone: 'UTC' });
-      const id = await deploySettings();
+      const id = await deployConfiguration();
       const { artifact, ...rest } = instructionsIn(await ask(server, device.token, board));
       expect(rest).toEqual({ id });
       expect(artifact).toEqual({
@@ -97,7 +97,7 @@ describe('a deployment of the settings of a device', () => {
 
   it('accepts status reports like any deployment', async () => {
     await set({ timezone: 'UTC' });
-    const id = await deploySettings();
+    const id = await deployConfiguration();
     await nextRequests['POST v1'](server, device.token, board);
     expect((await report(server, device, { id, status: 'success' })).status).toBe(204);
     expect((await nextRequests['POST v1'](server, device.token, board)).status).toBe(204);
@@ -122,7 +122,7 @@ describe('a deployment of the settings of a device', () => {
 
   it('makes the server tell a connected device to check for updates', async () => {
     const peer = await connectPeer(server, device);
-    await deploySettings();
+    await deployConfiguration();
     expect(await peer.next()).toMatchObject({ typ: 'check-update' });
     peer.socket.terminate();
   });
@@ -143,9 +143,9 @@ describe('a deployment of the settings of a device', () => {
 });
 
 describe('the artifact file of a configuration deployment', () => {
-  it('has the type mender-configure and contains the settings', async () => {
-    const settings = { timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n', toString: 'x' };
-    const uri = await linkOf(settings);
+  it('has the type mender-configure and contains the configuration', async () => {
+    const configuration = { timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n', toString: 'x' };
+    const uri = await linkOf(configuration);
     const { status, headers, bytes } = await fetchFile(uri);
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -163,7 +163,7 @@ describe('the artifact file of a configuration deployment', () => {
       provides: { artifact_name: name, 'data-partition.mender-configure.version': name },
       depends: { device_type: ['board'] },
       clearsProvides: ['data-partition.mender-configure.*'],
-      payloads: [{ type: 'mender-configure', metaData: settings, files: [] }],
+      payloads: [{ type: 'mender-configure', metaData: configuration, files: [] }],
     });
   });
 
@@ -182,7 +182,7 @@ describe('the artifact file of a configuration deployment', () => {
     expect((await contentsOf(bytes)).deviceTypesCompatible).toEqual([device_type]);
   });
 
-  it('contains the settings from the moment of deployment', async () => {
+  it('contains the configuration from the moment of deployment', async () => {
     const uri = await linkOf({ timezone: 'UTC' });
     await set({ timezone: 'CET' });
     const { payloads } = await contentsOf((await fetchFile(uri)).bytes);
@@ -195,8 +195,8 @@ describe('the artifact file of a configuration deployment', () => {
     expect(first.bytes.equals(second.bytes)).toBe(true);
   });
 
-  it('contains no settings if the device has none', async () => {
-    await deploySettings();
+  it('is empty if the configuration of the device is', async () => {
+    await deployConfiguration();
     const response = await nextRequests['GET v1'](server, device.token, board);
     const { bytes } = await fetchFile(`${instructionsIn(response).artifact.source.uri}`);
     expect((await contentsOf(bytes)).payloads).toEqual([
@@ -263,7 +263,7 @@ describe('a download with an invalid configuration link', () => {
   it('cannot be forged by a device type with control characters: 400', async () => {
     const laterExpiry = '2099-01-01T00:00:00.000Z';
     const forged = `x/${device.id}\nexpire=${laterExpiry}\ntenant_id=t`;
-    await deploySettings();
+    await deployConfiguration();
     for (const poll of Object.values(nextRequests)) {
       const response = await poll(server, device.token, { ...board, device_type: forged });
       expect([response.status, response.json().error]).toEqual([

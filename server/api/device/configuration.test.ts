@@ -37,44 +37,44 @@ async function readView(): Promise<ConfigurationView> {
   return (await server.call('show-configuration', call)).json<ConfigurationView>();
 }
 
-/** Returns settings with the keys `key-0`, `key-1` and so on. */
-function settings(count: number): Record<string, string> {
+/** Returns pairs with the keys `key-0`, `key-1` and so on. */
+function pairs(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, `${at}`]));
 }
 
 const nowText = () => new Date(server.clock.now()).toISOString();
 
-describe('the settings that a device reads', () => {
-  it('are {} before any are set', async () => {
+describe('the configuration that a device reads', () => {
+  it('is {} before a key is set', async () => {
     expect(await read()).toEqual({});
   });
 
-  it('are what the device put, with 204 and no body', async () => {
+  it('is what the device put, with 204 and no body', async () => {
     const response = await put({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
     expect([response.status, response.text]).toEqual([204, '']);
     expect(await read()).toEqual({ timezone: 'UTC', 'key.with$signs/ü': 'wért 😀\n' });
   });
 
-  it('keep keys that are absent from a report', async () => {
+  it('keeps keys that are absent from a report', async () => {
     await put({ timezone: 'UTC', locale: 'C' });
     await put({ timezone: 'CET', mode: 'fast' });
     expect(await read()).toEqual({ timezone: 'CET', locale: 'C', mode: 'fast' });
   });
 
-  it('lose a key whose reported value is empty', async () => {
+  it('loses a key whose reported value is empty', async () => {
     await put({ timezone: 'UTC', locale: 'C' });
     expect((await put({ timezone: '', unknown: '' })).status).toBe(204);
     expect(await read()).toEqual({ locale: 'C' });
   });
 
-  it('do not change by a report of an empty object', async () => {
+  it('does not change by a report of an empty object', async () => {
     await put({ timezone: 'UTC' });
     expect((await put({})).status).toBe(204);
     expect(await read()).toEqual({ timezone: 'UTC' });
   });
 
   it.each([undefined, 'application/json', 'text/plain'])(
-    'do not change by a report without a body (Content-Type %s): 204',
+    'does not change by a report without a body (Content-Type %s): 204',
     async (type) => {
       await put({ timezone: 'UTC' });
       const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
@@ -90,12 +90,12 @@ describe('the settings that a device reads', () => {
     expect(await read()).toEqual(json);
   });
 
-  it('belong to that device alone', async () => {
+  it('belongs to that device alone', async () => {
     await put({ timezone: 'UTC' });
     expect(await read(await acceptedDevice(server, `other-${deviceCount}`))).toEqual({});
   });
 
-  it('are deleted with a decommissioned device, also for the same identity', async () => {
+  it('is deleted with a decommissioned device, also for the same identity', async () => {
     await put({ timezone: 'UTC' });
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('decommission-device', call);
@@ -104,7 +104,7 @@ describe('the settings that a device reads', () => {
   });
 });
 
-describe('a write of the settings of a device', () => {
+describe('a write of the configuration of a device', () => {
   const longest = 'x'.repeat(4096);
 
   it.each([
@@ -116,7 +116,7 @@ describe('a write of the settings of a device', () => {
     ['an empty name', { good: 'x', '': 'x' }],
     ['a name that is too long', { good: 'x', [`${longest}x`]: 'x' }],
     ['a value that is too long', { good: 'x', bad: `${longest}x` }],
-    ['101 keys', settings(101)],
+    ['101 keys', pairs(101)],
     ['an array in place of the object', ['a']],
     ['an empty array in place of the object', []],
     ['a text in place of the object', 'timezone'],
@@ -150,21 +150,21 @@ describe('a write of the settings of a device', () => {
   });
 
   it('returns 400 beyond 100 keys, until a key is removed', async () => {
-    expect((await put(settings(100))).status).toBe(204);
+    expect((await put(pairs(100))).status).toBe(204);
     expect((await put({ 'one-more': 'x' })).status).toBe(400);
-    expect(await read()).toEqual(settings(100));
+    expect(await read()).toEqual(pairs(100));
     expect((await put({ 'one-more': 'x', 'key-0': '' })).status).toBe(204);
     expect((await put({ 'key-1': 'changed' })).status).toBe(204);
     expect(Object.keys((await read()) as object)).toHaveLength(100);
   });
 
   it('does not count an empty value towards the 100 keys', async () => {
-    expect((await put({ ...settings(100), empty: '' })).status).toBe(204);
+    expect((await put({ ...pairs(100), empty: '' })).status).toBe(204);
   });
 });
 
-describe('the settings of a device that users read', () => {
-  it('are empty before any are set', async () => {
+describe('the configuration of a device that users read', () => {
+  it('is empty before a key is set', async () => {
     expect(await readView()).toEqual({
       id: device.id,
       configured: {},
@@ -173,7 +173,7 @@ describe('the settings of a device that users read', () => {
     });
   });
 
-  it('separate configured from reported values, each with its time', async () => {
+  it('separates configured from reported values, each with its time', async () => {
     await set({ timezone: 'CET', locale: 'C' });
     expect(await read()).toEqual({ timezone: 'CET', locale: 'C' });
     expect(await readView()).not.toHaveProperty('reported_ts');
@@ -191,7 +191,7 @@ describe('the settings of a device that users read', () => {
     });
   });
 
-  it('are replaced as a whole, without keys of empty values', async () => {
+  it('is replaced as a whole, without keys of empty values', async () => {
     await set({ timezone: 'UTC', locale: 'C' });
     const response = await set({ mode: 'fast', empty: '' });
     expect([response.status, response.text]).toEqual([204, '']);
@@ -220,7 +220,7 @@ describe('the settings of a device that users read', () => {
   );
 });
 
-describe('access to the settings of a device', () => {
+describe('access to the configuration of a device', () => {
   it('returns 401 to a user token at the device operations', async () => {
     for (const operation of ['get-configuration', 'put-configuration'] as const) {
       for (const call of [{}, { token: server.adminToken }]) {

@@ -5,7 +5,7 @@
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { refuse } from '../../http/refusal.ts';
 import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
-import { type DeviceSettings, keepSettings, mergeSettings } from '../../rules/configuration.ts';
+import { type ConfigurationPairs, keepPairs, mergePairs } from '../../rules/configuration.ts';
 import { isProvisioned, notProvisioned } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 
@@ -41,40 +41,40 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
 type ConfigurationResult = StoredConfiguration | { readonly reason: string };
 
 /**
- * Merges the change into the configured and the reported settings: in the contract both are one
+ * Merges the change into the configured and the reported pairs: in the contract both are one
  * store, which the device also writes.
  */
 function mergeBoth(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
-  change: DeviceSettings,
+  change: ConfigurationPairs,
 ): ConfigurationResult {
-  const configured = mergeSettings(current?.configured ?? {}, change);
+  const configured = mergePairs(current?.configured ?? {}, change);
   if ('reason' in configured) return configured;
-  const mergedReported = mergeSettings(current?.reported ?? {}, change);
+  const mergedReported = mergePairs(current?.reported ?? {}, change);
   if ('reason' in mergedReported) return mergedReported;
   return {
     ...current,
-    configured: configured.settings,
-    reported: mergedReported.settings,
+    configured: configured.pairs,
+    reported: mergedReported.pairs,
     updatedMs: nowMs,
     reportedMs: nowMs,
   };
 }
 
 /**
- * Replaces the reported settings only. In the dialect split-configuration they are separate from
+ * Replaces the reported pairs only. In the dialect split-configuration they are separate from
  * the configured ones.
  */
 function replaceReported(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
-  settings: DeviceSettings,
+  pairs: ConfigurationPairs,
 ): ConfigurationResult {
-  const kept = keepSettings(settings);
+  const kept = keepPairs(pairs);
   if ('reason' in kept) return kept;
   const stored = current ?? { configured: {}, updatedMs: nowMs };
-  return { ...stored, reported: kept.settings, reportedMs: nowMs };
+  return { ...stored, reported: kept.pairs, reportedMs: nowMs };
 }
 
 const linkOfNoDevice = refuse.forbidden('the device in this link was decommissioned', {
@@ -92,9 +92,9 @@ export const downloadConfiguration = defineEndpoint(
       parameters.deployment_id,
       parameters.device_id,
     );
-    const settings =
+    const configuration =
       deviceDeployment && store.deployments.configurationOf(deviceDeployment.deployment);
-    if (!deviceDeployment || !settings)
+    if (!deviceDeployment || !configuration)
       return refuse.notFound('this link does not name a configuration deployment', {
         path: 'path.deployment_id',
         expected: 'the ID of a configuration deployment to this device',
@@ -105,7 +105,7 @@ export const downloadConfiguration = defineEndpoint(
       name,
       deviceTypes: [parameters.device_type],
       payloadType: 'mender-configure',
-      metaData: settings,
+      metaData: configuration,
       provides: { 'data-partition.mender-configure.version': name },
       clearsProvides: ['data-partition.mender-configure.*'],
       modifiedMs: deviceDeployment.deployment.createdMs,

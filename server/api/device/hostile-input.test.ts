@@ -234,7 +234,7 @@ describe('a device type with half a surrogate pair', () => {
   const half = { device_type: 'board\ud83d', artifact_name: 'release-0' };
 
   it.each(['POST v1', 'POST v2'] as const)(
-    'returns 400 if settings are deployed: %s',
+    'returns 400 if a configuration is deployed: %s',
     async (operation) => {
       const asking = await acceptedDevice(server, `half-${operation}`);
       const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };

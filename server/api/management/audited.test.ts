@@ -149,12 +149,12 @@ describe('the audit log gets an entry by a user', () => {
 
 it('a long change is truncated in the audit log, and stored complete', async () => {
   const { id } = await acceptedDevice(server, 'long change');
-  const settings = { note: 'x'.repeat(4000), more: 'y'.repeat(4000) };
+  const pairs = { note: 'x'.repeat(4000), more: 'y'.repeat(4000) };
   const call = { token: server.adminToken, parameters: { id } };
-  await server.call('set-configuration', { ...call, json: settings });
+  await server.call('set-configuration', { ...call, json: pairs });
   const [last] = await entries(server, { object_id: id, per_page: '1' });
   expect(last?.change).toMatch(/^configuration: \{"note":"x+.*y… \(\d{4} characters\)$/);
   expect(last?.change?.length).toBeLessThan(4150);
   const response = await server.call('show-configuration', call);
-  expect(response.json()).toMatchObject({ configured: settings });
+  expect(response.json()).toMatchObject({ configured: pairs });
 });

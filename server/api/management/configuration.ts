@@ -1,7 +1,7 @@
 /** Reads, writes and deploys the configuration of devices for users. */
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
-import { keepSettings, replaceSettings } from '../../rules/configuration.ts';
+import { keepPairs, replacePairs } from '../../rules/configuration.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 import type { StoredDevice } from '../../store/devices.ts';
@@ -42,10 +42,10 @@ export const setConfiguration = defineEndpoint(
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
     const isSplit = settings.dialects.has('split-configuration');
-    const replacement = isSplit ? keepSettings(body) : replaceSettings(body);
+    const replacement = isSplit ? keepPairs(body) : replacePairs(body);
     if ('reason' in replacement) return refuse.malformed(`body: ${replacement.reason}`);
     const current = store.configurations.find(device.id);
-    const configured = replacement.settings;
+    const configured = replacement.pairs;
     store.configurations.save(device.id, {
       reported: {},
       ...current,

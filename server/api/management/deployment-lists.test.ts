@@ -50,7 +50,7 @@ const shared: [string, string, string[]][] = [
   ['those of a status', 'status=finished', ['spring']],
   ['those that wait', 'status=pending', ['configuration', 'autumn', 'Summer']],
   ['those of software', 'type=software', ['autumn', 'Summer', 'spring']],
-  ['those of settings', 'type=configuration', ['configuration']],
+  ['those of configurations', 'type=configuration', ['configuration']],
   ['those up to a moment', `created_before=${startSeconds + 1}`, ['Summer', 'spring']],
   ['those from a moment on', `created_after=${startSeconds + 2}`, ['configuration', 'autumn']],
   [

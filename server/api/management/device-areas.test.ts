@@ -1,4 +1,4 @@
-/** These tests cover what the operations on devices, inventory, settings and alerts refuse. */
+/** These tests cover what the operations on devices, inventory, configuration and alerts refuse. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Device } from '../../../fixtures/contract/management/devices.ts';
 import type { managementOperations } from '../../../fixtures/contract/management/index.ts';

@@ -93,8 +93,8 @@ describe('under asynchronous-provisioning the records of a device', () => {
   });
 });
 
-describe('under asynchronous-provisioning the settings of a device', () => {
-  it('return 404 to the device until they are written or the record appears', async () => {
+describe('under asynchronous-provisioning the configuration of a device', () => {
+  it('returns 404 to the device until it is written or the record appears', async () => {
     await start();
     const one = await acceptedDevice(server, 'one');
     const read = (token: string) => server.call('get-configuration', { token });
@@ -110,7 +110,7 @@ describe('under asynchronous-provisioning the settings of a device', () => {
     expect((await read(otherDevice.token)).json()).toEqual({});
   });
 
-  it('are deployed only after the delay from the request', async () => {
+  it('is deployed only after the delay from the request', async () => {
     await start();
     const { id, token } = await acceptedDevice(server, 'deployed');
     const call = { token: server.adminToken, parameters: { id } };
@@ -134,7 +134,7 @@ describe('under asynchronous-provisioning the settings of a device', () => {
 });
 
 describe('without the dialect asynchronous-provisioning', () => {
-  it('the records and settings of a device appear at once', async () => {
+  it('the records and the configuration of a device appear at once', async () => {
     await start(false);
     const { id, token } = await acceptedDevice(server, 'prompt');
     expect((await show('get-inventory', id)).status).toBe(200);

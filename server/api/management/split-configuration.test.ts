@@ -55,14 +55,14 @@ describe('the dialect split-configuration', () => {
     expect((await readView()).reported).toEqual({});
   });
 
-  it('stores an empty value in settings and reports', async () => {
+  it('stores an empty value in configured and reported pairs', async () => {
     await set({ 'additional-key': '', timezone: 'UTC' });
     await report({ 'additional-key': '' });
     expect(await read()).toEqual({ 'additional-key': '', timezone: 'UTC' });
     expect((await readView()).reported).toEqual({ 'additional-key': '' });
   });
 
-  it('keeps separate times for settings and reports', async () => {
+  it('keeps separate times for configured and reported pairs', async () => {
     await set({ a: '1' });
     const setAt = new Date(server.clock.now()).toISOString();
     server.clock.advance(5000);
@@ -71,7 +71,7 @@ describe('the dialect split-configuration', () => {
     expect(await readView()).toMatchObject({ updated_ts: setAt, reported_ts: reportedAt });
   });
 
-  it('refuses settings and reports beyond a hundred keys with 400, empty ones included', async () => {
+  it('refuses more than a hundred configured or reported keys with 400, empty ones included', async () => {
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, '']));
     for (const write of [set, report]) {
@@ -79,7 +79,7 @@ describe('the dialect split-configuration', () => {
       const response = await write(many(101));
       expect([response.status, response.json().error]).toEqual([
         400,
-        'body: a device can have at most 100 settings',
+        'body: a configuration can have at most 100 keys',
       ]);
     }
     const { configured, reported } = await readView();
@@ -87,7 +87,7 @@ describe('the dialect split-configuration', () => {
   });
 
   it.each([[{ a: 1 }], [{ '': 'x' }], [{ a: 'x'.repeat(4097) }], [['a']]])(
-    'refuses settings and reports with 400 for %j',
+    'refuses configured and reported pairs with 400 for %j',
     async (json) => {
       for (const write of [set, report]) expect((await write(json)).status).toBe(400);
       expect(await readView()).toMatchObject({ configured: {}, reported: {} });

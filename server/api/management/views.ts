@@ -106,7 +106,7 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
 }
 
 /**
- * Returns settings in the format that deployments show in the reference implementation: JSON in
+ * Returns a configuration in the format that deployments show in the reference implementation: JSON in
  * base64, with values longer than 3 characters cut.
  */
 function withheld(configuration: Readonly<Record<string, string>>): string {

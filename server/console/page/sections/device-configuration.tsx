@@ -1,4 +1,4 @@
-/** Shows the configured and reported settings of a device, and deploys them. */
+/** Shows the configured and reported values of a device, and deploys the configured ones. */
 import { useState } from 'preact/hooks';
 import type { ConfigurationView } from '../../../../fixtures/contract/management/configuration.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
@@ -47,31 +47,25 @@ export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
   );
 }
 
-type ShownSettings = Readonly<Record<string, string>>;
+type ShownPairs = Readonly<Record<string, string>>;
 
-function Comparison({
-  configured,
-  reported,
-}: {
-  configured: ShownSettings;
-  reported: ShownSettings;
-}) {
-  const names = [...new Set([...Object.keys(configured), ...Object.keys(reported)])].sort();
-  if (names.length === 0) return <Empty title="Nothing is configured or reported" />;
+function Comparison({ configured, reported }: { configured: ShownPairs; reported: ShownPairs }) {
+  const keys = [...new Set([...Object.keys(configured), ...Object.keys(reported)])].sort();
+  if (keys.length === 0) return <Empty title="Nothing is configured or reported" />;
   return (
     <Table
-      caption="Settings"
+      caption="Configuration"
       isCaptionHidden
-      rows={names}
-      keyOf={(name) => name}
+      rows={keys}
+      keyOf={(key) => key}
       columns={[
-        { title: 'Name', cell: (name) => name },
-        { title: 'Configured', cell: (name) => configured[name] ?? '–' },
-        { title: 'Reported', cell: (name) => reported[name] ?? '–' },
+        { title: 'Key', cell: (key) => key },
+        { title: 'Configured', cell: (key) => configured[key] ?? '–' },
+        { title: 'Reported', cell: (key) => reported[key] ?? '–' },
         {
           title: '',
-          cell: (name) =>
-            configured[name] === reported[name] ? (
+          cell: (key) =>
+            configured[key] === reported[key] ? (
               <Badge tone="positive">same</Badge>
             ) : (
               <Badge tone="pending">differs</Badge>
@@ -87,15 +81,15 @@ function Editor({
   deviceId,
   onSaved,
 }: {
-  configured: ShownSettings;
+  configured: ShownPairs;
   deviceId: string;
   onSaved: () => void;
 }) {
-  // The edited text is kept separately, so that it is not lost when the server sends new settings.
+  // The edited text is kept separately, so that it is not lost when the server sends other values.
   const [draft, setDraft] = useState<string | undefined>(undefined);
   const text = draft ?? linesOf(configured);
   const save = async (): Promise<void> => {
-    const json = settingsIn(text);
+    const json = pairsIn(text);
     await callManagement('set-configuration', { parameters: { id: deviceId }, json });
     setDraft(undefined);
     onSaved();
@@ -103,7 +97,7 @@ function Editor({
   return (
     <Card title="Change">
       <label class="kit-field">
-        One setting per line, as name=value
+        One pair per line, as key=value
         <textarea
           rows={8}
           value={text}
@@ -112,7 +106,7 @@ function Editor({
         />
       </label>
       <div class="actions">
-        <ActionButton kind="main" work={save} done="The settings are saved. Deploy them now.">
+        <ActionButton kind="main" work={save} done="The configuration is saved. Deploy it now.">
           Save
         </ActionButton>
         <button
@@ -128,17 +122,17 @@ function Editor({
   );
 }
 
-function linesOf(settings: ShownSettings): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}`)
+function linesOf(pairs: ShownPairs): string {
+  return Object.entries(pairs)
+    .map(([key, value]) => `${key}=${value}`)
     .join('\n');
 }
 
-function settingsIn(text: string): ShownSettings {
+function pairsIn(text: string): ShownPairs {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const pairs = lines.map((line): [string, string] => {
     const at = line.indexOf('=');
-    if (at < 1) throw new Error(`“${line}” is not of the form name=value`);
+    if (at < 1) throw new Error(`“${line}” is not of the form key=value`);
     return [line.slice(0, at).trim(), line.slice(at + 1)];
   });
   return Object.fromEntries(pairs);
