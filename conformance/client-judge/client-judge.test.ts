@@ -98,7 +98,7 @@ describe('the judge of a client in unusual situations', () => {
     },
   ]);
   const fetchedAgain = all(
-    editSteps('d1: cut', { faultsAndVariations: ['over-long'] }),
+    editSteps('d1: cut', { faultsAndVariations: ['over-long'], alteration: 'end' }),
     editSteps('d1: resumed', (step) => {
       const { responseHeaders } = step;
       const whole = { 'Content-Length': '400000', ETag: responseHeaders.ETag ?? '' };
@@ -116,6 +116,14 @@ describe('the judge of a client in unusual situations', () => {
     ['fetches a file from its first byte after a body that went on past its end', fetchedAgain],
     ['requests again what it lacks after a part that began elsewhere', requestedAgain],
     ['waits for a minute before it fetches a file again', silentFor(60_000)],
+    [
+      'resumes a file after a cut that the plan calls endless-fun',
+      editSteps('d1: cut', { faultsAndVariations: ['endless-fun', 'reset'] }),
+    ],
+    [
+      'uses a WebSocket after a delay that the plan calls accepted',
+      editSteps('connect 1', { faultsAndVariations: ['accepted', 'delay'] }),
+    ],
   ])('finds no duty broken by a client that %s', (_, alter) => {
     expect(brokenIn(alter(goodSteps()))).toEqual([]);
   });

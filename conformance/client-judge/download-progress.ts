@@ -18,12 +18,6 @@ const PADDING_MAX_BYTES = 10_240;
  */
 export type DownloadDefect = 'wrong-start' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
 
-/** Planned faults that alter the bytes of a file, by a part of their name. */
-const alterations: readonly (readonly [RegExp, DownloadDefect])[] = [
-  [/over-long|endless/, 'endless'],
-  [/corrupt|checksum|wrong-bytes|flip|other-file|captive/, 'altered'],
-];
-
 /** The parts of one file that were sent. */
 export class DownloadProgress {
   /** Length of the file in bytes; undefined if no response stated it. */
@@ -113,9 +107,8 @@ export class DownloadProgress {
     }
     this.#validator = validator;
     if (Number.isInteger(stated) && stated > 0) this.totalBytes = stated;
-    for (const [pattern, flaw] of alterations) {
-      if (event.faultsAndVariations.some((name) => pattern.test(name))) this.#flaw = flaw;
-    }
+    if (event.alteration === 'end') this.#flaw = 'endless';
+    if (event.alteration === 'bytes') this.#flaw = 'altered';
     if (this.#flaw !== 'wrong-start' && this.#flaw !== 'changed')
       this.#join(from, from + responseBytes);
     this.sentBytes += responseBytes;

@@ -18,6 +18,7 @@ function harOf(steps: readonly Step[]): string {
   const entries = exchangesOf(steps).map((event) => ({
     startedDateTime: new Date(event.serverNowMs - 50).toISOString(),
     time: 50,
+    ...(event.alteration && { _fault: { name: 'any', alters: event.alteration } }),
     request: {
       method: event.method,
       url: event.url,
@@ -39,13 +40,10 @@ async function brokenIn(steps: readonly Step[]): Promise<readonly string[]> {
   return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.message}`);
 }
 
-/**
- * A recording does not show cuts, faults and events of the server, so that steps with them are left
- * out.
- */
+/** A recording does not show cuts and events of the server, so that steps with them are left out. */
 const plain = (): Step[] =>
   goodSteps().filter(
-    ({ label }) => !/^(d1|d2|d4|f1|clock|expired|token after e|poll after e|last p)/.test(label),
+    ({ label }) => !/^(d1|d2|d4|clock|expired|token after e|poll after e|last p)/.test(label),
   );
 
 describe('the verdict on a recording', () => {
@@ -59,10 +57,11 @@ describe('the verdict on a recording', () => {
     'alert.shape',
     'http.host',
     'report.stops-at-409',
+    'get.checksum',
   ])('names %s for the archive of a client that breaks it', async (id) => {
-    const { alter } = defectiveClients.find(({ duty }) => duty === id) ?? {};
+    const { alter, consequences = [] } = defectiveClients.find(({ duty }) => duty === id) ?? {};
     const broken = await brokenIn(alter?.(plain()) ?? []);
-    expect(broken.map((each) => each.split(':')[0])).toEqual([id]);
+    expect(broken.map((each) => each.split(':')[0])).toEqual([id, ...consequences]);
   });
 
   it('does not judge the bytes of a body when the journal stores only its value', async () => {

@@ -86,7 +86,7 @@ export function clientExchangeOf(
   sequence: number,
   client: string,
 ): ClientExchange {
-  const { method, status, sentMs, endedMs } = exchange;
+  const { method, status, sentMs, endedMs, alteration } = exchange;
   const requestHeaders = Object.entries(exchange.requestHeaders());
   const value = exchange.requestBody();
   const text = value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
@@ -112,6 +112,7 @@ export function clientExchangeOf(
     endedMs,
     serverNowMs: endedMs,
     faultsAndVariations: faults.map(([, fault]) => fault),
+    alteration,
     connection: client,
     // The value of a parsed or masked body is known, and its bytes are not.
     isVerbatim: typeof value === 'string' && !value.includes(MASK),

@@ -2,6 +2,7 @@
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
 import {
+  alterationBy,
   type FullExchange,
   isRecord,
   pathnameOf,
@@ -14,7 +15,7 @@ import {
 
 /**
  * Yields the exchanges of an archive: `log.entries[]`, each with `startedDateTime`, `request` and
- * `response`.
+ * `response`, and `_fault` in an archive of Fleetbed.
  * @throws RecordingError with the file, the entry and the problem
  */
 export function* harExchanges(file: string, text: string): Generator<FullExchange> {
@@ -85,6 +86,7 @@ function exchangeOf(
     responseBody: () => answeredBytes(response.content)?.toString('utf8'),
     requestHeaders: () => headersIn(request),
     responseHeaders: () => headersIn(response),
+    alteration: alterationBy(entry._fault),
     responseBytes: () => {
       const { size, comment } = isRecord(response.content) ? response.content : {};
       return wholeBody({

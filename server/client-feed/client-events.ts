@@ -37,7 +37,8 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
   const response = isStreamed || responseBody === undefined ? undefined : Buffer.from(responseBody);
   const isIncomplete =
     record.isIncomplete || (fault !== undefined && cuttingActions.has(fault.act));
-  const faultNames = fault && fault.name !== ignoredFault ? [fault.name, fault.act] : [];
+  const shownFault = fault?.name === ignoredFault ? undefined : fault;
+  const faultNames = shownFault ? [shownFault.name, shownFault.act] : [];
   const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
   const scheme = URL.canParse(baseUrl) ? new URL(baseUrl).protocol : 'http:';
   const url = `${scheme}//${host}${record.url}`;
@@ -58,6 +59,7 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
     endedMs: endedMsOf(record),
     serverNowMs: atMs,
     faultsAndVariations: [...faultNames, ...varied.map(({ id }) => id)],
+    alteration: shownFault?.alters,
     connection: '',
   };
 }

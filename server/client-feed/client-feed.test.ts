@@ -77,14 +77,15 @@ describe('the feed of device clients', () => {
     expect(serverEvents(reader).at(-1)).toEqual({ event: 'clock-moved', client: undefined });
   });
 
-  it('names a planned fault as what the server did to an exchange', async () => {
+  it('names a planned fault, and what it altered, as what the server did to an exchange', async () => {
     const reader = await start();
     const { token } = await acceptedIn(testbed, testbed, 'one');
     testbed.faults.add({ rules: [{ id: 'busy', match: {}, act: 'gateway-503' }] });
     await poll(token);
     await control();
     const last = reader.events.findLast((event) => event.kind === 'exchange');
-    expect(last).toMatchObject({ status: 503, faultsAndVariations: ['busy', 'respond'] });
+    const faultsAndVariations = ['busy', 'respond'];
+    expect(last).toMatchObject({ status: 503, faultsAndVariations, alteration: 'bytes' });
   });
 
   it('passes a poll that equals the last one as a repeat, not in full', async () => {

@@ -318,11 +318,17 @@ describe('the journal of faulty requests', () => {
     await server.call('get-configuration', { token: device.token });
     await server.call('get-configuration', { token: device.token }).catch(() => undefined);
     const { text } = await control(server, 'GET', '/journal?operation=get-configuration');
+    const lost = { name: 'lost', act: 'respond', when: 'after', alters: 'bytes' };
+    const cut = { name: 'cut', act: 'reset', when: 'before' };
     expect(JSON.parse(text)).toMatchObject({
       entries: [
-        { status: 502, fault: { name: 'lost', act: 'respond', when: 'after' } },
-        { status: 0, fault: { name: 'cut', act: 'reset', when: 'before' } },
+        { status: 502, fault: lost },
+        { status: 0, fault: cut },
       ],
+    });
+    const har = await control(server, 'GET', '/journal.har?operation=get-configuration');
+    expect(JSON.parse(har.text)).toMatchObject({
+      log: { entries: [{ _fault: lost }, { _fault: cut }] },
     });
   });
 });

@@ -69,11 +69,11 @@ export class Injection implements Interception {
     const { fault, call, log } = this.#options;
     const { action, when, ruleId } = fault;
     const { request, record, requestId } = call.exchange;
-    record.fault = { name: ruleId, act: action.kind, when };
     log.info(
       `planned fault ${ruleId}: ${action.kind}, ${request.method} ${record.url} (${requestId})`,
     );
     const row = actionOf(action);
+    record.fault = { name: ruleId, act: action.kind, when, alters: row.alters };
     row.prepare?.(action, this.#context);
     if (when !== 'before') {
       if (!row.onSocket) this.#hold();

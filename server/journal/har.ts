@@ -3,7 +3,7 @@
  * their handshake.
  */
 import type { ExchangeRecord } from '../http/exchange-record.ts';
-import { maskHeaders, maskText } from '../http/masking.ts';
+import { maskHeaders, maskJson, maskText } from '../http/masking.ts';
 import { type BodyView, headerOf, viewOf } from './body-view.ts';
 import type { JournalEntry } from './entry.ts';
 import type { FrameRecord } from './frame.ts';
@@ -47,7 +47,7 @@ function* messagesOf(frames: readonly FrameRecord[]): Generator<string> {
 }
 
 function harEntry(record: ExchangeRecord) {
-  const { atMs, tookMs, streamedMs } = record;
+  const { atMs, tookMs, streamedMs, fault } = record;
   const receiveMs = Math.max(0, streamedMs - tookMs);
   return {
     startedDateTime: new Date(atMs - tookMs - receiveMs).toISOString(),
@@ -57,6 +57,7 @@ function harEntry(record: ExchangeRecord) {
     cache: {},
     timings: { send: 0, wait: tookMs, receive: receiveMs },
     comment: maskText(`${record.operation ?? 'no operation'}, request ${record.requestId}`),
+    ...(fault && { _fault: maskJson(fault) }),
   };
 }
 

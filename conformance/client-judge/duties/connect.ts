@@ -119,8 +119,7 @@ const handshakeDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: ({ operation }, { event }) =>
-          handshakes.includes(operation.id) &&
-          event.faultsAndVariations.some((name) => /accept/.test(name)),
+          handshakes.includes(operation.id) && event.alteration === 'accept-header',
       },
       metBy: {
         socket: ({ event }) => event === 'closed',

@@ -117,7 +117,7 @@ function downloadsThatBeginAnew(script: ClientScript): void {
 
 function updatesThatFail(script: ClientScript): void {
   script.offered('f1: offer', 'f1', 'bad');
-  script.fetches('f1: download', 'f1', { faultsAndVariations: ['corrupt'] });
+  script.fetches('f1: download', 'f1', { faultsAndVariations: ['corrupted'], alteration: 'bytes' });
   script.reports('f1: failure', 'f1', 'failure');
   const line = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'checksum mismatch' };
   script.authorized('f1: log', 'put-deployment-log', {

@@ -2,6 +2,7 @@
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type {
+  Alteration,
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
@@ -30,6 +31,7 @@ export interface Request {
   responseBytes?: number;
   isDelivered?: boolean;
   faultsAndVariations?: string[];
+  alteration?: Alteration;
   afterMs: number;
   tookMs: number;
   connection?: string;
@@ -165,6 +167,7 @@ function exchangeOf(
     endedMs,
     serverNowMs: offsetMs + endedMs,
     faultsAndVariations: step.faultsAndVariations ?? [],
+    alteration: step.alteration,
     connection: step.connection ?? 'connection-1',
   };
 }

@@ -132,6 +132,7 @@ const truncated = defineAction({
 const overLong = defineAction({
   kind: 'over-long',
   does: 'sends more bytes than Content-Length announces, and bytes after a response 204; in chunked encoding, more bytes than the file has',
+  alters: 'end',
   entries: {
     extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16),
     isChunked: v.optional(v.boolean('must be true or false'), false),

@@ -11,6 +11,7 @@ const COUNT_MAX_BYTES = 1_048_576;
 const corrupted = defineAction({
   kind: 'corrupted',
   does: 'flips bits, beginning at a byte; length and validators stay correct',
+  alters: 'bytes',
   entries: {
     atByte: v.optional(whole(0, OFFSET_MAX_BYTES), 0),
     bytes: v.optional(whole(1, COUNT_MAX_BYTES), 1),

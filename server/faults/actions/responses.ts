@@ -104,6 +104,7 @@ function throws(callback: () => void): boolean {
 const response = defineAction({
   kind: 'respond',
   does: 'answers with the given status, body and headers',
+  alters: 'bytes',
   entries: {
     status: whole(200, 599),
     body: v.optional(

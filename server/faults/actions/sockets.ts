@@ -50,6 +50,7 @@ const refuseSocket = defineAction({
 const wrongAccept = defineAction({
   kind: 'wrong-accept',
   does: 'answers the handshake with the Sec-WebSocket-Accept of another key',
+  alters: 'accept-header',
   entries: {},
   injectionPoints: ['before'],
   applies: requestsSocket,

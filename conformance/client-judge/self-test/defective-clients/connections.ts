@@ -212,7 +212,10 @@ export const connections: readonly DefectiveClient[] = [
   {
     duty: 'connect.checks-accept',
     description: 'sends a message although the handshake was wrong',
-    alter: editSteps('connect 1', { faultsAndVariations: ['wrong-accept'] }),
+    alter: editSteps('connect 1', {
+      faultsAndVariations: ['wrong-accept'],
+      alteration: 'accept-header',
+    }),
   },
   {
     duty: 'http.recovers',

@@ -97,7 +97,10 @@ export const downloading: readonly DefectiveClient[] = [
   {
     duty: 'get.size-limits',
     description: 'installs a file that went on past its end',
-    alter: all(editSteps('f1: download', { faultsAndVariations: ['over-long'] }), installsBadFile),
+    alter: all(
+      editSteps('f1: download', { faultsAndVariations: ['over-long'], alteration: 'end' }),
+      installsBadFile,
+    ),
     consequences: ['inventory.after-update'],
   },
   {
