@@ -3,9 +3,10 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import send from 'send';
+import type { RefusalDetail } from '../rules/refusal-detail.ts';
 import type { Exchange } from './exchange.ts';
 import { type FilePart, FileStream } from './file-stream.ts';
-import { Refusal, type RefusalDetail } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import type { FileBody } from './success.ts';
 
 const sentences: Readonly<Record<number, string>> = {

@@ -10,8 +10,8 @@ import {
   nearestIssue,
 } from '../../fixtures/base/shape-sentences.ts';
 import { type Key, shapeAt } from '../../fixtures/base/shapes.ts';
+import type { RefusalDetail } from '../rules/refusal-detail.ts';
 import { isSecretName, masked, maskText } from './masking.ts';
-import type { RefusalDetail } from './refusal.ts';
 
 const SHOWN_MAX_CHARACTERS = 200;
 const SHOWN_TEXT_CHARACTERS = 100;

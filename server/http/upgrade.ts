@@ -4,8 +4,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { limits } from '../../fixtures/contract/limits.ts';
+import type { RefusalDetail } from '../rules/refusal-detail.ts';
 import { describeValue } from './problem-detail.ts';
-import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
+import { type Refusal, refuse } from './refusal.ts';
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 

@@ -7,7 +7,8 @@ import type { IncomingMessage } from 'node:http';
 import { isPlaceholder } from '../../fixtures/base/placeholder.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { type Refusal, type RefusalDetail, refuse } from '../http/refusal.ts';
+import { type Refusal, refuse } from '../http/refusal.ts';
+import type { RefusalDetail } from '../rules/refusal-detail.ts';
 
 const bearer = /^bearer +([^\s]+) *$/i;
 

@@ -7,8 +7,9 @@ import { printable } from '../../fixtures/base/printable.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { ParseFailure } from '../http/parse-failure.ts';
-import type { Refusal, RefusalDetail } from '../http/refusal.ts';
+import type { Refusal } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
+import type { RefusalDetail } from '../rules/refusal-detail.ts';
 import type { ServerLogLevel } from '../settings.ts';
 
 const consolaLevels: Record<ServerLogLevel, number> = {

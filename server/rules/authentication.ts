@@ -3,15 +3,15 @@
  * Spec: States and transitions, "Device identity (authentication) flow"
  */
 import { limits } from '../../fixtures/contract/limits.ts';
-import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { RefusalDetail } from './refusal-detail.ts';
 
 /**
  * Facts about an authentication request. Identity and key are known only for a valid signature and
  * an active tenant.
  */
 export type AuthFacts =
-  | { readonly hasValidSignature: false; readonly detail?: AuthRefusalDetail }
+  | { readonly hasValidSignature: false; readonly detail?: RefusalDetail }
   | { readonly hasValidSignature: true; readonly tenant: 'unknown' | 'suspended' }
   | ({ readonly hasValidSignature: true; readonly tenant: 'active' } & KnownFacts);
 
@@ -31,16 +31,6 @@ interface KnownFacts {
   readonly autoAccept: boolean;
 }
 
-/** The detail of a refusal; see `RefusalDetail`. */
-interface AuthRefusalDetail {
-  readonly path?: string;
-  readonly expected?: string;
-  readonly actual?: string;
-  readonly requirement?: RequirementId;
-  readonly remedy?: string;
-  readonly evidence?: object;
-}
-
 interface AuthOutcome {
   readonly status: 200 | 401 | 403 | 429;
   /**
@@ -50,7 +40,7 @@ interface AuthOutcome {
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
   /** The reason; in a refusal it is the error text for the device. */
   readonly reason: string;
-  readonly detail?: AuthRefusalDetail;
+  readonly detail?: RefusalDetail;
 }
 
 export interface AuthDecision extends AuthOutcome {

@@ -7,7 +7,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import type { AuthRequest } from '../../../fixtures/contract/resources.ts';
 import { verifySignature } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
-import { Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts';
+import { Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
 import {
   type AuthDecision,
@@ -15,6 +15,7 @@ import {
   decideAuthRequest,
 } from '../../rules/authentication.ts';
 import { readIdentity } from '../../rules/identity.ts';
+import type { RefusalDetail } from '../../rules/refusal-detail.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { audit, deviceActor, deviceObject } from '../../tenants/audit.ts';
 import { isBelowKeyLimit, isWithinDeviceLimit } from '../../tenants/device-limit.ts';

@@ -14,7 +14,8 @@ import {
   RefusedSignature,
   type SignatureFacts,
 } from '../../crypto/refused-signature.ts';
-import { type Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts';
+import { type Refusal, refuse } from '../../http/refusal.ts';
+import type { RefusalDetail } from '../../rules/refusal-detail.ts';
 
 const signatureFormats =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
