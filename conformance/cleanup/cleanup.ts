@@ -77,10 +77,10 @@ export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
       const remainders = ledger.remainders.filter(
         (each) => options.isForced || checkedBaseUrl(each.baseUrl) === baseUrl,
       );
-      const became = await removeAll(remainders, options, remove);
+      const outcome = await removeAll(remainders, options, remove);
       const isLedgerDeleted = readLedger(ledgerFile).remainders.length === 0;
       if (isLedgerDeleted) rmSync(ledgerFile);
-      return { baseUrl, announced: ledger.announced, ...became, isLedgerDeleted };
+      return { baseUrl, announced: ledger.announced, ...outcome, isLedgerDeleted };
     } finally {
       await target.close();
     }
@@ -141,17 +141,15 @@ async function removeAll(
   const removedNames: string[] = [];
   const absent: LeftResource[] = [];
   const stayed: string[] = [];
-  const note = noteIn(ledgerFile);
+  const log = openRemovalLog(ledgerFile);
   try {
     for (const remainder of remainders) {
       const name = nameOf(remainder.resource);
-      const became = signal?.aborted
-        ? 'the cleanup was interrupted'
-        : await outcomeOf(remove, remainder);
-      if (became === 'absent') absent.push(remainder);
-      else if (became !== 'removed') stayed.push(`${name}: ${became}`);
+      const outcome = signal?.aborted ? interrupted : await outcomeOf(remove, remainder);
+      if (outcome.kind === 'absent') absent.push(remainder);
+      else if (outcome.kind === 'remains') stayed.push(`${name}: ${outcome.reason}`);
       else {
-        note.removed(remainder);
+        log.addRemoved(remainder);
         removedNames.push(name);
         onRemoved?.(name);
       }
@@ -159,7 +157,7 @@ async function removeAll(
     // If the server knows no resource at all, it may be another server than the ledger's.
     const isMadeAbsent = absent.some(({ id }) => id !== undefined);
     const isDoubtful = isMadeAbsent && removedNames.length === 0 && !isForced;
-    if (!isDoubtful) for (const remainder of absent) note.removed(remainder);
+    if (!isDoubtful) for (const remainder of absent) log.addRemoved(remainder);
     return {
       removed: removedNames,
       absent: absent.map(({ resource }) => nameOf(resource)),
@@ -167,24 +165,30 @@ async function removeAll(
       isDoubtful,
     };
   } finally {
-    note.close();
+    log.close();
   }
 }
 
-/** Returns `removed`, `absent`, or the reason why the resource remains. */
-async function outcomeOf(remove: RemoveResource, remainder: LeftResource): Promise<string> {
+type RemovalOutcome =
+  | { readonly kind: 'removed' | 'absent' }
+  | { readonly kind: 'remains'; readonly reason: string };
+
+const interrupted: RemovalOutcome = { kind: 'remains', reason: 'the cleanup was interrupted' };
+
+async function outcomeOf(remove: RemoveResource, remainder: LeftResource): Promise<RemovalOutcome> {
   try {
-    return (await remove(remainder)) ? 'removed' : 'absent';
+    return { kind: (await remove(remainder)) ? 'removed' : 'absent' };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return { kind: 'remains', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
-function noteIn(ledgerFile: string) {
+/** Opens the ledger to record removals. @throws LedgerError */
+function openRemovalLog(ledgerFile: string) {
   try {
     const file = openToAppend(ledgerFile);
     return {
-      removed: ({ run, entry }: LeftResource) =>
+      addRemoved: ({ run, entry }: LeftResource) =>
         writeSync(file, `${JSON.stringify({ run, entry, removed: true })}\n`),
       close: () => closeSync(file),
     };

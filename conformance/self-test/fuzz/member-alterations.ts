@@ -27,8 +27,8 @@ interface Member {
   /** Path from the body; `*` is any entry of a list or map. */
   readonly steps: readonly string[];
   readonly field: ResourceField;
-  /** The level that a response violates without the member; undefined if the contract is not clear. */
-  readonly absence: ViolatedLevel | undefined;
+  /** The level that a response violates without the member; `unclear` if the contract does not say. */
+  readonly absence: ViolatedLevel | 'unclear';
 }
 
 export function memberAlterations(id: OperationId, row: Operation): readonly Alteration[] {
@@ -59,16 +59,16 @@ function absenceOf(
   steps: readonly string[],
   field: ResourceField,
   row: Operation,
-): ViolatedLevel | undefined {
+): ViolatedLevel | 'unclear' {
   const path = steps.join('.');
   if (field.isRequired) return 'must';
   if (row.response?.removable?.includes(path)) return 'nothing';
-  return needed.some((form) => form.test(path)) ? 'must' : undefined;
+  return needed.some((form) => form.test(path)) ? 'must' : 'unclear';
 }
 
 function absences(member: Member): readonly Alteration[] {
   const { absence: violatedLevel } = member;
-  if (violatedLevel === undefined) return [];
+  if (violatedLevel === 'unclear') return [];
   return [
     ...altered(member, { kind: 'member-missing', says: 'without', violatedLevel }, withoutMember),
     ...altered(

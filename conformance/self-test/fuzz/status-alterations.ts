@@ -84,7 +84,7 @@ function refusalAlterations(id: OperationId, row: Operation): readonly Alteratio
     return [
       ...otherStatuses.flatMap((to): readonly Alteration[] => {
         const violatedLevel = violatedLevelOf(id, from, to);
-        if (violatedLevel === undefined) return [];
+        if (violatedLevel === 'unclear') return [];
         return [
           {
             kind: 'refusal-of-another-kind',
@@ -113,15 +113,12 @@ function isShould(id: OperationId, from: number): boolean {
   return from === 409 && id !== 'put-deployment-status';
 }
 
-/**
- * Returns the level that a changed status violates; undefined if the contract is unclear about the
- * two.
- */
-function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
+/** Returns the level that a changed status violates; `unclear` if the contract does not say. */
+function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | 'unclear' {
   if (to === UNLISTED || to === FAULT) return 'must';
   // These operations send only an ID, and a malformed ID may be answered with 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);
   if (isById && from === 400 && to === 404) return 'nothing';
-  if (id === 'download-configuration' && to === 404) return undefined;
+  if (id === 'download-configuration' && to === 404) return 'unclear';
   return isShould(id, from) ? 'should' : 'must';
 }
