@@ -6,8 +6,8 @@ import { type Clock, systemClock } from '../../fixtures/base/clock.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { startTestbed, type Testbed, type TestbedOptions } from '../../server/testbed.ts';
 import {
+  type FleetEnvironment,
   type FleetEvent,
-  type FleetHooks,
   type FleetPlan,
   type FleetResult,
   simulateFleet,
@@ -22,8 +22,8 @@ export type PlanChange = Partial<Omit<FleetPlan, 'behaviours'>> & {
   /** Behaviours of the fleet; each has one device. */
   readonly behaviours: readonly string[];
   /** Advances the clock; absent when the clock runs by itself. */
-  readonly advanceTime?: FleetHooks['advanceTime'];
-  readonly judge?: FleetHooks['judge'];
+  readonly advanceTime?: FleetEnvironment['advanceTime'];
+  readonly judge?: FleetEnvironment['judge'];
   /** Called after each event; the run ends when it returns true. */
   readonly endsWhen?: (events: readonly FleetEvent[]) => boolean;
 };

@@ -3,8 +3,8 @@ import { runFast } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import type { MemoryListener } from '../../server/listeners/memory-listener.ts';
 import {
+  type FleetEnvironment,
   type FleetEvent,
-  type FleetHooks,
   type FleetIntervals,
   type FleetPlan,
   type FleetResult,
@@ -32,8 +32,11 @@ export interface VirtualRun {
 }
 
 /** The observers of a run, and the signal that ends it. */
-export interface VirtualHooks
-  extends Pick<FleetHooks, 'signal' | 'forceStop' | 'onProgress' | 'onKeys' | 'version' | 'judge'> {
+export interface VirtualEnvironment
+  extends Pick<
+    FleetEnvironment,
+    'signal' | 'forceStop' | 'onProgress' | 'onKeys' | 'version' | 'judge'
+  > {
   readonly onEvent?: (event: FleetEvent) => void;
   /** Returns false while virtual time must wait for the receiver of the events. */
   readonly mayContinue?: () => boolean;
@@ -71,7 +74,11 @@ function restartsServer({ faults, restarts }: VirtualRun): boolean {
  */
 export async function runVirtually(
   virtualRun: VirtualRun,
-  { mayContinue = () => true, wrapListener = (listener) => listener, ...hooks }: VirtualHooks,
+  {
+    mayContinue = () => true,
+    wrapListener = (listener) => listener,
+    ...environment
+  }: VirtualEnvironment,
 ): Promise<VirtualOutcome> {
   const plan = virtualPlan(virtualRun);
   const random = seededRandom(plan.seed);
@@ -103,8 +110,8 @@ export async function runVirtually(
   const unauthorizedRun = unauthorizedDevice.run().catch((error: unknown) => failure.abort(error));
   try {
     const result = await simulateFleet(plan, {
-      ...hooks,
-      signal: AbortSignal.any([hooks.signal, failure.signal]),
+      ...environment,
+      signal: AbortSignal.any([environment.signal, failure.signal]),
       clock,
       inProcess: new MemoryTransport({
         ...connectionOptions,

@@ -13,7 +13,7 @@ import type {
 } from './defect.ts';
 
 /**
- * Returns true if the hooks of a defect see exchanges of the operation, which is undefined for a
+ * Returns true if a defect sees exchanges of the operation, which is undefined for a
  * request that matches no operation.
  */
 export function affectsOperation(
@@ -37,12 +37,12 @@ export class ActiveDefect {
     this.#alteration = defect.alter();
   }
 
-  /** Number of messages that hooks changed. */
+  /** Number of messages that the defect changed. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Returns true if the hooks see exchanges of the operation: see `touches`. */
+  /** Returns true if the defect sees exchanges of the operation: see `affectsOperation`. */
   touches(operation: ProxiedOperation | undefined): boolean {
     return affectsOperation(this.#defect, operation);
   }
@@ -96,7 +96,7 @@ export class ActiveDefect {
     return this.#counted(true, this.#alteration.ended?.(from, line) ?? true);
   }
 
-  /** Returns the result of a hook and counts it as a change if it differs from the input. */
+  /** Returns the altered message and counts it as a change if it differs from the input. */
   #counted<In, Out>(given: In, made: In | Out): In | Out {
     if (isDeepStrictEqual(given, made)) return given;
     this.#changes += 1;

@@ -1,4 +1,4 @@
-/** Small changes to requests and responses, used to build the hooks of defects. */
+/** Small changes to requests and responses, of which the alterations of defects consist. */
 import { isObject, type JsonObject } from '../../fixtures/base/json.ts';
 import type { ProxiedMessage, ProxiedRequest, ProxiedResponse } from './defect.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The type of a defect: wrong behaviour of a server, the requirements that it violates, and the hooks by
- * which a proxy in front of a good server produces it.
+ * The type of a defect: wrong behaviour of a server, the requirements that it violates, and the
+ * alterations by which a proxy in front of a good server produces it.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';
@@ -27,7 +27,7 @@ export interface ProxiedRequest extends ProxiedMessage {
   /** The path segments that fill the parameters of the operation, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly method: string;
-  /** The HTTP version, such as `1.1`; absent from a request that a hook builds. */
+  /** The HTTP version, such as `1.1`; absent from a request that an alteration builds. */
   readonly version?: string;
   /** The whole path without the query, as encoded by the sender. */
   readonly path: string;
@@ -44,8 +44,8 @@ export interface ProxiedResponse extends ProxiedMessage {
 }
 
 /**
- * Sends one more request to the target and reads its whole response; hooks do not see it. Start
- * from the current request, or from `requestFor` in requests.ts.
+ * Sends one more request to the target and reads its whole response; alterations do not see it.
+ * Start from the current request, or from `requestFor` in requests.ts.
  */
 export interface SendToTarget {
   (request: ProxiedRequest): Promise<ProxiedResponse>;
@@ -53,7 +53,7 @@ export interface SendToTarget {
   readonly userToken: string;
 }
 
-/** An open /connect between device and target, for the hook that sees its frames. */
+/** An open /connect between device and target, for the alteration that sees its frames. */
 export interface FrameTunnel {
   /** Sends an additional frame to one side. */
   send(to: FrameSide, frame: Frame): void;
@@ -65,10 +65,11 @@ export interface FrameTunnel {
 export type FrameSide = 'device' | 'target';
 
 /**
- * The hooks of a defect. Each sees only the exchanges of the defect's operations. Returning the
- * input changes nothing, and the bytes are then forwarded unchanged. The baseline run also calls
- * the hooks to find out what they would change, so a hook must act only through its return value
- * and `send`. A hook that only delays messages would count as having no effect.
+ * The alterations of a defect. Each sees only the exchanges of the defect's operations. Returning
+ * the input changes nothing, and the bytes are then forwarded unchanged. The baseline run also
+ * calls the alterations to find out what they would change, so an alteration must act only through
+ * its return value and `send`. An alteration that only delays messages would count as having no
+ * effect.
  */
 export interface Alteration {
   /** Changes a request, or answers it in place of the target. Also called for upgrade requests. */
@@ -114,7 +115,7 @@ export interface Defect {
    * The operations whose exchanges it may change; `all` includes requests that match no operation.
    */
   readonly operations: readonly ProxiedOperation[] | 'all';
-  /** Creates the hooks, with fresh state for each run. */
+  /** Creates the alterations, with fresh state for each run. */
   readonly alter: () => Alteration;
   /** The kind of defect; present on defects that are generated from the contract's rows. */
   readonly kind?: string;

@@ -1,6 +1,6 @@
 /**
  * Finds out, during a run without a defect, which defects would have changed its exchanges. The
- * hooks of each defect are called with their own state, and their results are discarded.
+ * alterations of each defect are called with their own state, and their results are discarded.
  */
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,14 +12,15 @@ import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
 /** How long after the run an exchange that has not ended may still end. */
 const LATE_MAX_MS = 5000;
 
-/** Thrown when a hook sends a request to the target, which counts as a change. */
-class HookActed extends Error {}
+/** Thrown when an alteration sends a request to the target, which counts as a change. */
+class RequestNeeded extends Error {}
 
 /**
- * Returns an `SendToTarget` that rejects every request, so that hooks can only read the user token.
+ * Returns an `SendToTarget` that rejects every request, so that alterations can only read the user
+ * token.
  */
 function refusing(userToken: string): SendToTarget {
-  return Object.assign(() => Promise.reject(new HookActed('only observing')), { userToken });
+  return Object.assign(() => Promise.reject(new RequestNeeded('only observing')), { userToken });
 }
 
 interface ProbedDefect {
@@ -63,7 +64,7 @@ export class DefectProbe implements ProxyObserver {
     const foundDefects = this.#current;
     const fullExchange = exchange.then(
       (each) => each,
-      // An exchange without a response is ignored, since no hook could change it.
+      // An exchange without a response is ignored, since no alteration could change it.
       () => undefined,
     );
     this.#line = this.#line.then(async () => {
@@ -86,7 +87,7 @@ async function changesAnything(
 ): Promise<boolean> {
   const { request, response, userToken } = exchanged;
   const refusedSend = refusing(userToken);
-  // The effect of these hooks shows only while bytes are forwarded, or while exchanges overlap.
+  // These alterations take effect only while bytes are forwarded, or while exchanges overlap.
   if (alteration.chunk ?? alteration.frame ?? alteration.ended ?? alteration.needsOverlap)
     return true;
   try {
@@ -97,7 +98,7 @@ async function changesAnything(
       response,
     );
   } catch (error) {
-    if (error instanceof HookActed) return true;
+    if (error instanceof RequestNeeded) return true;
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ProxiedRequest, ProxiedResponse } from './defect.ts';
 import { bodilessHeaders, framedHeaders, rewrittenHeaders, seenHeaders } from './raw-headers.ts';
 
-/** The largest body that hooks receive. */
+/** The largest body that alterations receive. */
 const BODY_MAX_BYTES = 64 * 1_048_576;
 
 /** Reads the whole body. Throws when the body is too large or the connection ends early. */
@@ -36,7 +36,7 @@ export async function responseOf(received: IncomingMessage): Promise<ProxiedResp
   return { status: statusCode, headers: seenHeaders(rawHeaders), body: await readAll(received) };
 }
 
-/** Returns the wire headers of a request after its hooks. */
+/** Returns the wire headers of a request after its alterations. */
 export function wireHeaders(
   { rawHeaders }: IncomingMessage,
   original: ProxiedRequest,
@@ -64,7 +64,7 @@ export async function passOn(
   await pipeline(received, changing, response);
 }
 
-/** An outgoing response, and the target's response before the hooks, if there is one. */
+/** An outgoing response, and the target's response before the alterations, if there is one. */
 export interface OutgoingResponse {
   readonly response: ProxiedResponse;
   readonly unalteredResponse?: ProxiedResponse;
@@ -101,7 +101,7 @@ function readableHeaders({ req }: ServerResponse, raw: readonly string[]): strin
   return raw.filter((_, index) => !newerHeaders.has(raw[index - (index % 2)]?.toLowerCase() ?? ''));
 }
 
-/** Returns the wire headers of a response after its hooks. */
+/** Returns the wire headers of a response after its alterations. */
 export function responseHeaders({
   response,
   unalteredResponse,

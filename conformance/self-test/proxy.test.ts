@@ -160,7 +160,7 @@ describe('a defect proxy with a defect', () => {
     response.writeHead(200, { 'X-Kept': 'as it is', 'content-length': '4' }).end('good');
   };
 
-  it('counts no change when the hooks return what they received', async () => {
+  it('counts no change when the alterations return what they received', async () => {
     const planted = planting({
       response: (response) => ({ ...response }),
       request: (request) => request,
@@ -190,7 +190,7 @@ describe('a defect proxy with a defect', () => {
     expect([response.status, response.headers.get('content-length')]).toEqual([204, null]);
   });
 
-  it('sends a chunked response with a length when a hook removes the coding', async () => {
+  it('sends a chunked response with a length when an alteration removes the coding', async () => {
     const unchunked = planting({
       response: (response) => withHeaders(response, { 'transfer-encoding': undefined }),
     });
@@ -233,7 +233,7 @@ describe('a defect proxy with a defect', () => {
     expect((await fetch(proxy.baseUrl + configurationPath)).status).toBe(500);
   });
 
-  it('lets a hook send another request to the target', async () => {
+  it('lets an alteration send another request to the target', async () => {
     let count = 0;
     const proxy = await before(
       (_, response) => response.end(String(++count)),

@@ -1,7 +1,7 @@
 /**
  * A loopback proxy in front of a target, with at most one active defect. Requests keep their Host,
- * so that links made by the target lead through the proxy again. Whatever hooks do not change is
- * forwarded byte by byte, each chunk as it arrives.
+ * so that links made by the target lead through the proxy again. Whatever alterations do not change
+ * is forwarded byte by byte, each chunk as it arrives.
  */
 import { once } from 'node:events';
 import {
@@ -42,7 +42,7 @@ export interface ProxyOptions {
   /** Base URL of the target, over plain HTTP. */
   readonly targetUrl: string;
   readonly names: VendorNames;
-  /** For hooks that act as a user; empty without one. */
+  /** For alterations that act as a user; empty without one. */
   readonly userToken: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -63,7 +63,7 @@ export interface ProxyObserver {
 export interface ProxiedExchange {
   readonly request: ProxiedRequest;
   readonly response: ProxiedResponse;
-  /** The user token that hooks receive. */
+  /** The user token that alterations receive. */
   readonly userToken: string;
 }
 
@@ -257,7 +257,7 @@ export class DefectProxy {
     return `${this.#prefix}${path}${query === '' ? '' : `?${query}`}`;
   }
 
-  /** Adds the date and a request ID to a response that a hook made instead of the target. */
+  /** Adds the date and a request ID to a response that an alteration made instead of the target. */
   #completed(response: ProxiedResponse): ProxiedResponse {
     const { names, clock, random } = this.#options;
     const common = {

@@ -1,11 +1,14 @@
-/** Converts headers between the wire form (order, spelling, repetition) and the form for hooks. */
+/**
+ * Converts headers between the wire form (order, spelling, repetition) and the form for
+ * alterations.
+ */
 import type { Headers } from '../target/exchange.ts';
 import type { ProxiedMessage } from './defect.ts';
 
 /** A flat list of alternating names and values, as in Node's `rawHeaders`. */
 export type RawHeaders = readonly string[];
 
-/** Returns the headers as hooks see them: names in lower case, repeated ones joined. */
+/** Returns the headers as alterations see them: names in lower case, repeated ones joined. */
 export function seenHeaders(raw: RawHeaders): Headers {
   const headers: Record<string, string> = {};
   for (const [name, value] of pairsOf(raw)) {
@@ -16,7 +19,10 @@ export function seenHeaders(raw: RawHeaders): Headers {
   return headers;
 }
 
-/** Returns the wire headers after a hook changed some; the others stay identical in every byte. */
+/**
+ * Returns the wire headers after an alteration changed some; the others stay identical in every
+ * byte.
+ */
 export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
   const originalHeaders = seenHeaders(raw);
   const unchangedKeys = new Set<string>();
@@ -37,7 +43,7 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
 
 /**
  * Returns the headers of a changed message. A chunked message stays chunked. Any other gets the
- * length of its body as Content-Length, unless the hook itself has set another length.
+ * length of its body as Content-Length, unless the alteration itself has set another length.
  */
 export function framedHeaders(
   originalHeaders: Headers,

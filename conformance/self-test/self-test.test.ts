@@ -126,7 +126,7 @@ describe('the self-test run without a defect', () => {
     ]);
   });
 
-  it('assumes an effect if a hook would send another request, and sends none', async () => {
+  it('assumes an effect if an alteration would send another request, and sends none', async () => {
     let sent = 0;
     const alter = (): Alteration => ({
       response: async (response, request, send) => {

@@ -1,6 +1,6 @@
 /** Runs a fleet in several processes on this machine, to use every core. */
 import type { Clock } from '../../fixtures/base/clock.ts';
-import type { FleetHooks, FleetPlan } from '../engine/simulate-fleet.ts';
+import type { FleetEnvironment, FleetPlan } from '../engine/simulate-fleet.ts';
 import { type ClusterOutcome, Coordinator } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';
 import type { CoordinatorMessage } from './messages.ts';
@@ -15,11 +15,11 @@ const TAKEOVERS_MAX = 2;
  */
 export async function runInProcesses(
   plan: FleetPlan,
-  hooks: Omit<FleetHooks, 'coordinator'>,
+  environment: Omit<FleetEnvironment, 'coordinator'>,
   processes: number,
 ): Promise<ClusterOutcome> {
-  const workers = new WorkerPool(plan, hooks, processes);
-  const removeListeners = forwardStops(hooks, workers);
+  const workers = new WorkerPool(plan, environment, processes);
+  const removeListeners = forwardStops(environment, workers);
   try {
     return await workers.run();
   } finally {
@@ -40,8 +40,12 @@ class WorkerPool {
   readonly #sent: CoordinatorMessage[] = [];
   readonly #begun = new Map<number, number>();
 
-  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, processes: number) {
-    const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
+  constructor(
+    plan: FleetPlan,
+    environment: Omit<FleetEnvironment, 'coordinator'>,
+    processes: number,
+  ) {
+    const { clock, signal, onProgress, onEvent, onEventsLost } = environment;
     this.#plan = plan;
     this.#processes = processes;
     this.#sendsEvents = onEvent !== undefined;
@@ -114,7 +118,7 @@ class WorkerPool {
  * @returns a function that removes the listeners
  */
 export function forwardStops(
-  { signal, forceStop }: Pick<FleetHooks, 'signal' | 'forceStop'>,
+  { signal, forceStop }: Pick<FleetEnvironment, 'signal' | 'forceStop'>,
   run: { stop(): void; forceStop(): void },
 ): () => void {
   const stop = (): void => run.stop();

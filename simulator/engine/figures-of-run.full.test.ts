@@ -7,7 +7,7 @@ import { FakeServer } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
 import type { Responses } from '../testing/stub-server.ts';
 import {
-  type FleetHooks,
+  type FleetEnvironment,
   type FleetPlan,
   type FleetProgress,
   simulateFleet,
@@ -24,7 +24,11 @@ async function serverOf(changed?: (environment: FakeServer) => Responses): Promi
   return environment;
 }
 
-function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHooks> = {}) {
+function run(
+  baseUrl: string,
+  plan: Partial<FleetPlan>,
+  environment: Partial<FleetEnvironment> = {},
+) {
   const whole = planWith({
     baseUrl,
     pollIntervalMs: 20,
@@ -34,7 +38,7 @@ function run(baseUrl: string, plan: Partial<FleetPlan>, hooks: Partial<FleetHook
     ...plan,
   });
   const { signal } = new AbortController();
-  return simulateFleet(whole, { signal, clock: systemClock, ...hooks });
+  return simulateFleet(whole, { signal, clock: systemClock, ...environment });
 }
 
 describe('the latencies of a run', () => {
@@ -110,7 +114,7 @@ function endingAfter(exchangesMin: number) {
   const onProgress = ({ exchanges }: FleetProgress): void => {
     if (exchanges >= exchangesMin) controller.abort();
   };
-  return { signal: controller.signal, hooks: { onProgress } };
+  return { signal: controller.signal, callbacks: { onProgress } };
 }
 
 const idle: MachineReading = {
@@ -131,9 +135,9 @@ describe('a full run of the simulator', () => {
     const environment = await serverOf();
     const reading = { ...idle, eventLoopLagP99Ms: 180, loopBusyMs: 990, loopIdleMs: 10 };
     const machine = () => ({ read: () => reading, close: () => undefined });
-    const { signal, hooks } = endingAfter(2500);
+    const { signal, callbacks } = endingAfter(2500);
     const plan = { devices: 40, pollIntervalMs: 20 };
-    const result = await run(environment.server.baseUrl, plan, { machine, signal, ...hooks });
+    const result = await run(environment.server.baseUrl, plan, { machine, signal, ...callbacks });
     expect(result.generator.schedule.due).toBeGreaterThan(1000);
     expect(result.validity).toBe('invalid');
     expect(result.generator.reasons).toEqual(

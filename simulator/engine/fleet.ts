@@ -53,7 +53,7 @@ const FORCE_STOP_MAX_MS = 2000;
  * The objects around a fleet: identities, event sink, coordinator, judge of the sample and
  * in-process transport.
  */
-export interface FleetEnvironment {
+export interface FleetParts {
   readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorConnection | undefined;
@@ -104,12 +104,12 @@ export class Fleet {
   readonly devices: readonly SimulatedDevice[];
   readonly management: ManagementClient | undefined;
 
-  constructor(plan: FleetPlan, clock: Clock, environment: FleetEnvironment) {
-    this.#identities = environment.identities;
-    this.#events = environment.events ?? discardedEvents;
-    this.#coordinator = environment.coordinator;
+  constructor(plan: FleetPlan, clock: Clock, parts: FleetParts) {
+    this.#identities = parts.identities;
+    this.#events = parts.events ?? discardedEvents;
+    this.#coordinator = parts.coordinator;
     this.#plan = plan;
-    this.#isVirtualNetwork = environment.inProcess !== undefined;
+    this.#isVirtualNetwork = parts.inProcess !== undefined;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#scheduler = new Scheduler(clock);
@@ -118,8 +118,8 @@ export class Fleet {
       new ScopeMetrics(scopesIn(plan.thresholds ?? []), (caller) => this.#cohortOf(caller)),
     );
     this.checks =
-      environment.judge &&
-      new CheckMetrics(environment.judge, (violation) =>
+      parts.judge &&
+      new CheckMetrics(parts.judge, (violation) =>
         this.#events.emit({ kind: 'violation', ...violation }),
       );
     this.#startedMs = clock.monotonicMs();
@@ -129,7 +129,7 @@ export class Fleet {
       onExchange: (ended) => this.#record(ended),
       obstacle: plan.incidents && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
-      inProcess: environment.inProcess,
+      inProcess: parts.inProcess,
     });
     this.devices = buildDevices(plan, this.#identities);
     this.#finished = new FinishedDevices({
@@ -145,7 +145,7 @@ export class Fleet {
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
-    this.#user = this.management && this.#newUser(this.management, environment.userIntervalMs);
+    this.#user = this.management && this.#newUser(this.management, parts.userIntervalMs);
   }
 
   #cohortOf(caller: string): string | undefined {

@@ -262,7 +262,7 @@ describe('a run that cannot succeed', () => {
   it('is refused when a sample is to be checked without a judge', async () => {
     const environment = await serverOf();
     const running = run(planFor(environment.server.baseUrl, { checkShare: 0.5 }));
-    await expect(running).rejects.toThrow('checkShare needs a judge in the hooks');
+    await expect(running).rejects.toThrow('checkShare needs a judge');
     expect(environment.server.requests).toEqual([]);
   });
 

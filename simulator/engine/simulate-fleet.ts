@@ -25,7 +25,7 @@ import { trafficOf } from '../result/traffic.ts';
 import { openStorage } from '../state/storage.ts';
 import type { CoordinatorConnection } from './coordinator-connection.ts';
 import { Deferred } from './deferred.ts';
-import { Fleet, type FleetEnvironment } from './fleet.ts';
+import { Fleet, type FleetParts } from './fleet.ts';
 import { measuresNow, shardFigures } from './fleet-measures.ts';
 import { deviceCountsOf, funnelOf } from './funnel.ts';
 import { resultOf } from './result-of-fleet.ts';
@@ -40,8 +40,8 @@ export type { FleetProgress, FleetResult } from '../result/result.ts';
 export { FleetStateError as StateError } from '../state/state-error.ts';
 export { NotDeployableError, requireDeployable } from './deployable.ts';
 
-/** Options of a run that the plan does not contain. */
-export interface FleetHooks {
+/** The surroundings of a run: signals, callbacks, clock, transport and judge. */
+export interface FleetEnvironment {
   /** Ends the run cleanly; its result says that it was interrupted. */
   readonly signal: AbortSignal;
   /**
@@ -111,22 +111,25 @@ function disablePretenuring(): void {
  *   StateError when the state or the ledger cannot be stored; ClientError when the server cannot be
  *   reached, or refuses the user's login or the deployment
  */
-export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
+export async function simulateFleet(
+  plan: FleetPlan,
+  environment: FleetEnvironment,
+): Promise<FleetResult> {
   disablePretenuring();
   await readBehaviourFiles(plan.behaviourFiles ?? []);
-  const judge = judgeFor(plan, hooks);
-  const { clock, signal, onProgress, onEvent, coordinator } = hooks;
+  const judge = judgeFor(plan, environment);
+  const { clock, signal, onProgress, onEvent, coordinator } = environment;
   const startedAt = new Date(clock.now()).toISOString();
   const events = onEvent ? new EventSource(clock, onEvent) : discardedEvents;
   const identities = await Identities.open(plan, {
     random: seededRandom(plan.seed),
-    onKeys: hooks.onKeys,
+    onKeys: environment.onKeys,
   });
   const summary = await planSummary(plan);
   coordinator?.planned(summary.digest);
-  const { inProcess, intervals } = hooks;
+  const { inProcess, intervals } = environment;
   const userIntervalMs = intervals?.userMs;
-  const fleetEnvironment: FleetEnvironment = {
+  const parts: FleetParts = {
     identities,
     events,
     coordinator,
@@ -134,8 +137,8 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     inProcess,
     userIntervalMs,
   };
-  const fleet = new Fleet(plan, clock, fleetEnvironment);
-  const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
+  const fleet = new Fleet(plan, clock, parts);
+  const watch = new GeneratorWatch((environment.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(plan);
   const report = (): void => {
     watch.recordCounts(fleet.openNow());
@@ -150,7 +153,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const reports = clock.every(intervals?.progressMs ?? PROGRESS_PERIOD_MS, report);
   // Virtual time stops while keys are created, because only the first run with a pool creates them.
   let isPreparingKeys = false;
-  const driver = hooks.advanceTime?.(() => !isPreparingKeys && fleet.isIdle());
+  const driver = environment.advanceTime?.(() => !isPreparingKeys && fleet.isIdle());
   try {
     fleet.storage = openStorage(plan, fleet.devices);
     // The first progress report is due at once, not after the first second.
@@ -159,7 +162,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     isPreparingKeys = true;
     await unlessStopped(preparedKeys(identities, fleet, signal));
     isPreparingKeys = false;
-    const { forceStop, stay } = hooks;
+    const { forceStop, stay } = environment;
     const resultWhen = async (ended: EndReason): Promise<FleetResult> => {
       events.emit({ kind: 'ended', reason: ended });
       report();
@@ -171,7 +174,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
         startedAt,
         watch,
         sharedKeys,
-        machine: thisMachineFacts(hooks.version),
+        machine: thisMachineFacts(environment.version),
       });
     };
     if (stay === undefined) return await resultWhen(await fleet.run(signal, { forceStop }));
@@ -199,10 +202,10 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
  */
 function judgeFor(
   { checkShare }: FleetPlan,
-  { judge }: FleetHooks,
+  { judge }: FleetEnvironment,
 ): SampledExchangeJudge | undefined {
   if (checkShare === undefined) return undefined;
-  if (judge === undefined) throw new PlanError(['checkShare needs a judge in the hooks']);
+  if (judge === undefined) throw new PlanError(['checkShare needs a judge']);
   return judge;
 }
 

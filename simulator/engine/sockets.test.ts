@@ -78,7 +78,7 @@ function fleetOf(devices: readonly SimulatedDevice[], baseUrl: string) {
   const sendInventory = (): void => void asked.push('send-inventory');
   const facts: EventFact[] = [];
   const events = { emit: (fact: EventFact): void => void facts.push(fact) };
-  const hooks = { control: { wake, sendInventory }, events };
+  const parts = { control: { wake, sendInventory }, events };
   const network = { isAway: false };
   const options = {
     baseUrl,
@@ -88,7 +88,7 @@ function fleetOf(devices: readonly SimulatedDevice[], baseUrl: string) {
     requestTimeLimitMs: 5000,
     connection: {},
     isCutOff: () => network.isAway,
-    ...hooks,
+    ...parts,
   };
   const sockets = new FleetSockets(devices, options);
   closers.push(() => sockets.close());

@@ -18,7 +18,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
-import { runVirtually, type VirtualHooks } from '../../virtual/run.ts';
+import { runVirtually, type VirtualEnvironment } from '../../virtual/run.ts';
 import { connectedShare, machineLimits, socketsWithin } from './preflight.ts';
 import { type MeteredTraffic, TrafficMeter } from './traffic-meter.ts';
 
@@ -127,7 +127,7 @@ function sampleOf(plan: FleetPlan): TrafficSample {
 export async function trafficOf(
   fullPlan: FleetPlan,
   startMs: number,
-  signals: Pick<VirtualHooks, 'signal' | 'forceStop'>,
+  signals: Pick<VirtualEnvironment, 'signal' | 'forceStop'>,
 ): Promise<DeviceTraffic> {
   const { plan, durationMs } = sampleOf(fullPlan);
   const meter = new TrafficMeter(plan.headerPrefix);

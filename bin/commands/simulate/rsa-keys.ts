@@ -1,7 +1,7 @@
 /** The folder of RSA keys, and the progress of generating them. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { FleetHooks } from '../../../simulator/engine/simulate-fleet.ts';
+import type { FleetEnvironment } from '../../../simulator/engine/simulate-fleet.ts';
 import type { Output } from '../../output/output.ts';
 
 /** The number of keys from which progress is printed; generating one key takes at least 0.1 s. */
@@ -13,7 +13,7 @@ export function defaultPoolFolder(): string {
 }
 
 /** Prints the progress of generating RSA keys. */
-export function printKeyProgress(output: Output): NonNullable<FleetHooks['onKeys']> {
+export function printKeyProgress(output: Output): NonNullable<FleetEnvironment['onKeys']> {
   return ({ made, total }) => {
     const isReported = made > 0 && (made % KEYS_REPORTED_MIN === 0 || made === total);
     if (isReported) output.progress(`RSA keys: ${made} of ${total} generated`);

@@ -3,8 +3,8 @@ import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import type {
+  FleetEnvironment,
   FleetEvent,
-  FleetHooks,
   FleetProgress,
   FleetResult,
 } from '../../../simulator/engine/simulate-fleet.ts';
@@ -38,8 +38,8 @@ interface RunObserversDependencies {
 
 /** The observers of a run. Call `close` after the run. */
 export interface RunObservers {
-  /** The hooks to pass to the run. */
-  readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
+  /** The callbacks to pass to the run. */
+  readonly callbacks: Pick<FleetEnvironment, 'onEvent' | 'onEventsLost'>;
   show(progress: FleetProgress): void;
   /** The output for messages during the run; it does not disturb the live view. */
   readonly output: Output;
@@ -71,7 +71,7 @@ export async function openRunObservers(
   const listeners = [lines?.record, fleetMetrics?.record].filter((each) => each !== undefined);
   const view = openLiveView({ title, output, signal });
   return {
-    hooks: {
+    callbacks: {
       ...(listeners.length > 0 && { onEvent: toAll(listeners) }),
       ...(lines && { onEventsLost: (count: number) => lines.miss(count) }),
     },

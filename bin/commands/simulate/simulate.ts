@@ -172,12 +172,12 @@ async function simulate(
   });
   const acceptance = new AcceptanceHint(plan, print);
   let last: FleetProgress | undefined;
-  const hooks = {
+  const environment = {
     signal,
     forceStop,
     clock: systemClock,
     version: packageVersion(),
-    ...audience.hooks,
+    ...audience.callbacks,
     onKeys: printKeyProgress(audience.output),
     print,
     onProgress: (progress: FleetProgress) => {
@@ -189,7 +189,7 @@ async function simulate(
   };
   const repeatArguments = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
   const repeat = `\n\nrepeat: ${repeatLine(argsOf(command), command, repeatArguments)}`;
-  const result = await simulateSpread(written, hooks, options).then(
+  const result = await simulateSpread(written, environment, options).then(
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {
       await audience.close();

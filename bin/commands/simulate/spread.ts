@@ -7,7 +7,7 @@ import { systemRandom } from '../../../fixtures/base/random.ts';
 import { type ClusterOutcome, mergedResult } from '../../../simulator/cluster/coordinator.ts';
 import { runInProcesses } from '../../../simulator/cluster/local-workers.ts';
 import {
-  type FleetHooks,
+  type FleetEnvironment,
   type FleetResult,
   simulateFleet,
 } from '../../../simulator/engine/simulate-fleet.ts';
@@ -112,21 +112,23 @@ export interface SpreadOutput {
  */
 export async function simulateSpread(
   written: PlanWithSources,
-  hooks: FleetHooks & SpreadOutput,
+  environment: FleetEnvironment & SpreadOutput,
   options: SpreadOptions,
 ): Promise<FleetResult> {
   if (options.shards !== undefined) {
-    return mergedResult(await runSpread(written, hooks, { ...options, shards: options.shards }));
+    return mergedResult(
+      await runSpread(written, environment, { ...options, shards: options.shards }),
+    );
   }
   const { plan } = written;
   const processes = Math.min(options.processes ?? 1, plan.devices);
-  if (processes === 1) return simulateFleet(plan, { ...hooks, judge: await judgeFor(plan) });
-  return mergedResult(await runInProcesses(plan, hooks, processes));
+  if (processes === 1) return simulateFleet(plan, { ...environment, judge: await judgeFor(plan) });
+  return mergedResult(await runInProcesses(plan, environment, processes));
 }
 
 async function runSpread(
   { plan, input }: PlanWithSources,
-  hooks: FleetHooks & SpreadOutput,
+  environment: FleetEnvironment & SpreadOutput,
   {
     shards,
     redis,
@@ -143,8 +145,8 @@ async function runSpread(
     import('../../../simulator/cluster/redis/connection.ts'),
     import('../../../simulator/cluster/redis/run-on-workers.ts'),
   ]);
-  const connection = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
-  return onWorkers(plan, hooks, {
+  const connection = await openRedis({ url: redis ?? '', caPem }, environment.clock);
+  return onWorkers(plan, environment, {
     redis: connection,
     input,
     secret,
@@ -153,7 +155,7 @@ async function runSpread(
     workerWaitMs: workerWait,
     random: systemRandom,
     version: packageVersion(),
-    print: hooks.print,
+    print: environment.print,
   });
 }
 

@@ -25,7 +25,7 @@ import { EventLog, type EventLogSummary } from '../../virtual/event-log.ts';
 import { exploreSeeds, type FailedRun } from '../../virtual/explore-seeds.ts';
 import type { InvariantViolation } from '../../virtual/invariants.ts';
 import type { VirtualOptions } from '../../virtual/options.ts';
-import { runVirtually, type VirtualHooks, type VirtualRun } from '../../virtual/run.ts';
+import { runVirtually, type VirtualEnvironment, type VirtualRun } from '../../virtual/run.ts';
 import { RestartError } from '../../virtual/server-process.ts';
 import { judgeFor } from './checks.ts';
 import { printKeyProgress } from './rsa-keys.ts';
@@ -56,7 +56,7 @@ interface VirtualCommand {
 export async function simulateVirtually(command: VirtualCommand): Promise<ExitCode> {
   const { plan, options, output } = command;
   const { signal, forceStop } = stopSignals();
-  const hooks = {
+  const environment = {
     signal,
     forceStop,
     version: packageVersion(),
@@ -71,8 +71,8 @@ export async function simulateVirtually(command: VirtualCommand): Promise<ExitCo
     isInterleaved: options.interleave === true,
   };
   try {
-    if (options.explore === undefined) return await runOnce(virtualRun, hooks, command);
-    return await runSearch({ ...command, seeds: options.explore }, virtualRun, hooks);
+    if (options.explore === undefined) return await runOnce(virtualRun, environment, command);
+    return await runSearch({ ...command, seeds: options.explore }, virtualRun, environment);
   } catch (error) {
     throw fleetError(error, plan);
   }
@@ -80,7 +80,7 @@ export async function simulateVirtually(command: VirtualCommand): Promise<ExitCo
 
 async function runOnce(
   virtualRun: VirtualRun,
-  hooks: VirtualHooks,
+  environment: VirtualEnvironment,
   { plan, options, output, command, args }: VirtualCommand,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
@@ -88,7 +88,7 @@ async function runOnce(
   const progress = new ProgressLines(output, plan);
   const cpu = process.cpuUsage();
   const { result, violations } = await runVirtually(virtualRun, {
-    ...hooks,
+    ...environment,
     onEvent: log.record,
     mayContinue: () => log.hasRoom,
     onProgress: progress.record,
@@ -143,14 +143,14 @@ function virtualReport({ durationMs, seconds, logged, violations }: RunSummary):
 async function runSearch(
   { output, command, args, seeds }: VirtualCommand & { readonly seeds: number },
   base: VirtualRun,
-  hooks: VirtualHooks,
+  environment: VirtualEnvironment,
 ): Promise<ExitCode> {
-  const { signal } = hooks;
+  const { signal } = environment;
   let lastShownMs = 0;
   const { seeds: triedSeeds, failed } = await exploreSeeds(base, {
     seeds,
     signal,
-    runInVirtualTime: (virtualRun) => violationsOf(virtualRun, hooks),
+    runInVirtualTime: (virtualRun) => violationsOf(virtualRun, environment),
     onSeed: (done) => {
       if (systemClock.monotonicMs() - lastShownMs < PROGRESS_PERIOD_MS) return;
       lastShownMs = systemClock.monotonicMs();
@@ -174,10 +174,10 @@ async function runSearch(
  */
 async function violationsOf(
   virtualRun: VirtualRun,
-  hooks: VirtualHooks,
+  environment: VirtualEnvironment,
 ): Promise<readonly InvariantViolation[]> {
   try {
-    return (await runVirtually(virtualRun, hooks)).violations;
+    return (await runVirtually(virtualRun, environment)).violations;
   } catch (error) {
     if (error instanceof RestartError) {
       return [{ invariant: 'server-returns', message: error.message }];

@@ -11,11 +11,11 @@ type OfferedIds = Map<string, readonly string[]>;
 
 /** Passes requests with the IDs of the deployments that their device was offered before. */
 function alterByHistory(
-  hooks: (offeredIds: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
+  alter: (offeredIds: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
 ): () => Alteration {
   return () => {
     const offeredIds: OfferedIds = new Map();
-    const { request, response } = hooks(offeredIds);
+    const { request, response } = alter(offeredIds);
     return {
       ...(request && { request }),
       response: async (targetResponse, request, send) => {

@@ -97,7 +97,7 @@ function endsAfterTheOffer(
 ): () => Alteration {
   return () => {
     const offeredUris = new Set<string>();
-    const hooks = linksEnd(
+    const ended = linksEnd(
       (request, response) => {
         const device = deviceIn(request, response) ?? '';
         const isAfter = request.operation === operation && offeredUris.has(device);
@@ -109,7 +109,7 @@ function endsAfterTheOffer(
       response: (response, request, send) => {
         const device = offeredLink(response)?.pathname.split('/').at(-1);
         if (device !== undefined) offeredUris.add(device);
-        return hooks.response?.(response, request, send) ?? response;
+        return ended.response?.(response, request, send) ?? response;
       },
     };
   };

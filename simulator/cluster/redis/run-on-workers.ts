@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import { type Clock, clockStartingAt, type Timer } from '../../../fixtures/base/clock.ts';
 import type { Random } from '../../../fixtures/base/random.ts';
-import type { FleetHooks, FleetPlan } from '../../engine/simulate-fleet.ts';
+import type { FleetEnvironment, FleetPlan } from '../../engine/simulate-fleet.ts';
 import { dividedPlan, type OwnPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
@@ -89,12 +89,12 @@ const KEEP_EVERY_PULSES = 10;
  */
 export async function runOnWorkers(
   plan: FleetPlan,
-  hooks: Omit<FleetHooks, 'coordinator'>,
+  environment: Omit<FleetEnvironment, 'coordinator'>,
   run: WorkersRunOptions,
 ): Promise<ClusterOutcome> {
-  const coordinator = new RedisCoordinator(plan, hooks, run);
+  const coordinator = new RedisCoordinator(plan, environment, run);
   const over = new AbortController();
-  const removeListeners = forwardStops(hooks, coordinator);
+  const removeListeners = forwardStops(environment, coordinator);
   try {
     const loss = run.redis.lost(over.signal);
     return await Promise.race([coordinator.run(), loss]);
@@ -125,8 +125,12 @@ class RedisCoordinator {
   #isStopped = false;
   #nextSequence = 0;
 
-  constructor(plan: FleetPlan, hooks: Omit<FleetHooks, 'coordinator'>, run: WorkersRunOptions) {
-    const { clock, signal, onProgress, onEvent, onEventsLost } = hooks;
+  constructor(
+    plan: FleetPlan,
+    environment: Omit<FleetEnvironment, 'coordinator'>,
+    run: WorkersRunOptions,
+  ) {
+    const { clock, signal, onProgress, onEvent, onEventsLost } = environment;
     this.#plan = plan;
     this.#run = run;
     this.#clock = clock;
