@@ -125,7 +125,6 @@ export class DeploymentHistory {
     if (location && URL.canParse(location, request.url)) {
       this.redirects.keep(digestOf(targetOf(new URL(location, request.url).href)), true);
     }
-    const header = (name: string): string | undefined => exchange.header(name);
     const offer = this.ofLink(request.url);
     const isNew = !this.fetched.has(link);
     if (offer && isNew) offer.reportsBeforeDownload = [...offer.reports];
@@ -133,7 +132,7 @@ export class DeploymentHistory {
       this.refusedLinks.keep(link, (this.refusedLinks.get(link) ?? 0) + 1);
     // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
     if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
-    offer?.progress.record({ status, response, header }, event, isNew);
+    offer?.progress.record(exchange, event, isNew);
     const isWhole = status < 400 && hasReceivedResponse(event) && (offer?.progress.isWhole ?? true);
     this.failedDownloadMs = isWhole ? undefined : event.endedMs;
     if (exchange.header('range') === undefined) return;

@@ -2,7 +2,7 @@
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import type { DownloadDefect } from '../download-progress.ts';
+import { type DownloadFlaw, misfits } from '../download-progress.ts';
 import type { Duty, DutyHistory } from '../duty.ts';
 import {
   digestOf,
@@ -322,7 +322,7 @@ const transferDuties: readonly Duty[] = [
 /** A duty that is broken by a success although what was sent of the file was flawed. */
 interface DamagedDownloadDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> {
   readonly level: 'must' | 'should';
-  readonly flaw: DownloadDefect;
+  readonly flaw: DownloadFlaw;
   readonly scene: NonNullable<Duty['scene']>;
   readonly seen: string;
 }
@@ -380,13 +380,10 @@ const flawRows: readonly DamagedDownloadDuty[] = [
   },
 ];
 
-/** Flaws of parts that a device joins or drops; each part alone is whole. */
-const joinedFlaws: ReadonlySet<DownloadDefect> = new Set(['wrong-start', 'changed']);
-
 const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }) => ({
   ...row,
   evidence: 'the final status of a deployment, and what was sent of its file before',
-  ...(joinedFlaws.has(flaw) && {
+  ...(misfits.has(flaw) && {
     inconclusiveReason:
       'a failure does not show whether the client has joined the parts or refused them',
   }),
@@ -396,7 +393,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
     const { progress } = offerOf(exchange, history) ?? {};
     const isFlawed = progress?.flaws.has(flaw) ?? false;
     // A checksum may have saved a device that joined what does not belong together.
-    const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
+    const isSaved = misfits.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
     const isFailure = membersOf(exchange.requestJson).status === 'failure';
     return isFinalReport(exchange) && isFlawed && !(isSaved && isFailure);
   },
