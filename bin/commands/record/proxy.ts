@@ -14,7 +14,7 @@ import {
 import { request as secureRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { FrameReader, opcodes } from '../../../conformance/target/frames.ts';
-import { systemClock } from '../../../fixtures/base/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import { KEPT_BYTES, type ProxiedExchange, type ProxiedFrame } from './session-lines.ts';
 
 /** Longer JSON responses are passed on unread. */
@@ -26,6 +26,7 @@ export interface ProxyPlan {
   /** Base URL, possibly with a path. */
   readonly upstream: string;
   readonly caPem: string | undefined;
+  readonly clock: Clock;
   onExchange(exchange: ProxiedExchange): void;
   onFrame(frame: ProxiedFrame): void;
   /** Called once for each request that the upstream server did not answer. */
@@ -47,7 +48,7 @@ export function recordingProxy(plan: ProxyPlan): Server {
 class Passage {
   readonly #plan: ProxyPlan;
   readonly #request: IncomingMessage;
-  readonly #startedMs = systemClock.now();
+  readonly #startedMs: number;
   readonly #sent = new BodyStart();
   readonly #response = new BodyStart();
   #isReported = false;
@@ -55,6 +56,7 @@ class Passage {
   constructor(plan: ProxyPlan, request: IncomingMessage) {
     this.#plan = plan;
     this.#request = request;
+    this.#startedMs = plan.clock.now();
   }
 
   answer(response: ServerResponse): void {
@@ -112,7 +114,7 @@ class Passage {
         const { opcode, payload } = piece.frame;
         const name = Object.entries(opcodes).find(([, code]) => code === opcode)?.[0];
         const bytes = payload.length;
-        const atMs = systemClock.now();
+        const atMs = this.#plan.clock.now();
         this.#plan.onFrame({ atMs, from: side, opcode: name ?? String(opcode), bytes });
       }
     };
@@ -181,7 +183,7 @@ class Passage {
     if (this.#isReported) return;
     this.#isReported = true;
     const { method = '', url = '/', headers, rawHeaders } = this.#request;
-    const endedMs = systemClock.now();
+    const endedMs = this.#plan.clock.now();
     this.#plan.onExchange({
       endedMs,
       tookMs: endedMs - this.#startedMs,

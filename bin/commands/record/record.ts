@@ -2,6 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -97,6 +98,7 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
   const proxy = recordingProxy({
     upstream,
     caPem,
+    clock: systemClock,
     onExchange: (exchange) => {
       exchanges += 1;
       write(lines.exchange(exchange));

@@ -8,6 +8,8 @@ import { isTimestamp } from '../../../fixtures/contract/text.ts';
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Members whose text is for people, or names the request. */
 const freeMembers: ReadonlySet<string> = new Set(['error', 'request_id']);
+/** Location of a difference of the body itself. */
+const WHOLE_BODY = 'the body';
 const DIFFERENCES_MAX = 20;
 const VALUE_MAX_CHARACTERS = 60;
 
@@ -17,7 +19,7 @@ interface ServerOwnPair {
   readonly actual: string;
 }
 
-/** The comparison of two JSON bodies. */
+/** The comparison of two bodies. */
 export interface BodyComparison {
   /** Sentences such as `artifact.artifact_name is "b", recorded "a"`; at most 20. */
   readonly differences: readonly string[];
@@ -27,32 +29,60 @@ export interface BodyComparison {
 
 /** Compares the JSON value of a recorded response with that of the server. */
 export function compareBodies(recorded: unknown, actual: unknown): BodyComparison {
-  const differences: string[] = [];
-  const pairs: ServerOwnPair[] = [];
-  compare(recorded, actual, 'the body');
-  return { differences: differences.slice(0, DIFFERENCES_MAX), pairs };
+  const found: Findings = { differences: [], pairs: [] };
+  compare(recorded, actual, WHOLE_BODY, found);
+  return { ...found, differences: found.differences.slice(0, DIFFERENCES_MAX) };
+}
 
-  function compare(one: unknown, other: unknown, location: string): void {
-    if (Array.isArray(one) && Array.isArray(other)) {
-      if (one.length !== other.length) {
-        differences.push(`${location} has ${other.length} elements, recorded ${one.length}`);
-      }
-      for (const [at, each] of one.slice(0, other.length).entries()) {
-        compare(each, other[at], `${location}[${at}]`);
-      }
-    } else if (isObject(one) && isObject(other)) {
-      for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
-        const at = location === 'the body' ? name : `${location}.${name}`;
-        if (freeMembers.has(name)) continue;
-        if (!Object.hasOwn(other, name)) differences.push(`${at} is missing`);
-        else if (!Object.hasOwn(one, name)) differences.push(`${at} was not recorded`);
-        else compare(one[name], other[name], at);
-      }
-    } else if (typeof one === 'string' && typeof other === 'string' && isServerOwn(one, other)) {
-      pairs.push({ recorded: one, actual: other });
-    } else if (one !== other) {
-      differences.push(`${location} is ${valueText(other)}, recorded ${valueText(one)}`);
-    }
+interface Findings {
+  readonly differences: string[];
+  readonly pairs: ServerOwnPair[];
+}
+
+function compare(recorded: unknown, actual: unknown, location: string, found: Findings): void {
+  if (Array.isArray(recorded) && Array.isArray(actual)) {
+    compareElements(recorded, actual, location, found);
+  } else if (isObject(recorded) && isObject(actual)) {
+    compareMembers(recorded, actual, location, found);
+  } else if (
+    typeof recorded === 'string' &&
+    typeof actual === 'string' &&
+    isServerOwn(recorded, actual)
+  ) {
+    found.pairs.push({ recorded, actual });
+  } else if (recorded !== actual) {
+    found.differences.push(`${location} is ${valueText(actual)}, recorded ${valueText(recorded)}`);
+  }
+}
+
+function compareElements(
+  recorded: readonly unknown[],
+  actual: readonly unknown[],
+  location: string,
+  found: Findings,
+): void {
+  if (recorded.length !== actual.length) {
+    found.differences.push(
+      `${location} has ${actual.length} elements, recorded ${recorded.length}`,
+    );
+  }
+  for (const [at, each] of recorded.slice(0, actual.length).entries()) {
+    compare(each, actual[at], `${location}[${at}]`, found);
+  }
+}
+
+function compareMembers(
+  recorded: Readonly<Record<string, unknown>>,
+  actual: Readonly<Record<string, unknown>>,
+  location: string,
+  found: Findings,
+): void {
+  for (const name of new Set([...Object.keys(recorded), ...Object.keys(actual)])) {
+    const at = location === WHOLE_BODY ? name : `${location}.${name}`;
+    if (freeMembers.has(name)) continue;
+    if (!Object.hasOwn(actual, name)) found.differences.push(`${at} is missing`);
+    else if (!Object.hasOwn(recorded, name)) found.differences.push(`${at} was not recorded`);
+    else compare(recorded[name], actual[name], at, found);
   }
 }
 

@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { Agent } from 'undici';
 import { openRecording } from '../../../conformance/recordings/open-recording.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
+import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
-import { addOptionRows } from '../../options/option-rows.ts';
+import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { sharedHelp } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { CommandError, setupError } from '../../output/command-error.ts';
@@ -35,13 +36,13 @@ const rows = inGroup('Options', {
     help: 'tenant token in the authentication requests; the recorded one is masked',
     cli: { kind: 'tenant-token' },
   },
-  pauseMax: {
+  pauseMaxMs: {
     flag: '--pause-max <duration>',
     help: 'longest pause between two requests',
     cli: { kind: 'duration' },
     default: { value: 0, text: '0s' },
   },
-  acceptanceTime: {
+  acceptanceMs: {
     flag: '--acceptance-time <duration>',
     help: 'time for a user to accept a device that was accepted in the recording',
     cli: { kind: 'duration' },
@@ -81,8 +82,9 @@ export function configure(command: Command): void {
   });
   addOptionRows(command, rows)
     .addHelpText('after', help)
-    .action(async (file: string, options: ReplayOptions) => {
-      process.exitCode = await replay(file, options);
+    .action(async (file: string, options: { readonly url: string }) => {
+      const { url } = options;
+      process.exitCode = await replay(file, { ...settingsOfOptions(rows, options), url });
     });
   addExamples(
     command,
@@ -92,21 +94,20 @@ export function configure(command: Command): void {
 }
 
 async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
-  const { url, ca, json = false } = options;
+  const { ca, json = false, ...settings } = options;
+  const { url } = settings;
   const output = createOutput(json);
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   const stop = stopSignal();
   const session = new SessionReplay({
-    url,
+    ...settings,
+    tenantToken: options.tenantToken,
     dispatcher,
     caPem,
+    clock: systemClock,
     stop,
-    headerPrefix: options.headerPrefix,
-    tenantToken: options.tenantToken,
-    pauseMaxMs: options.pauseMax,
-    acceptanceMs: options.acceptanceTime,
-    waiting: () =>
+    onWaiting: () =>
       output.progress('Waiting until the device is accepted: npx fleetbed accept --all'),
   });
   let [played, differing] = [0, 0];

@@ -8,12 +8,12 @@ import { apiAddress } from '../../../conformance/recordings/address.ts';
 import type { FullExchange } from '../../../conformance/recordings/recording.ts';
 import { makeEd25519Key } from '../../../conformance/signing/ed25519.ts';
 import type { SigningKey } from '../../../conformance/signing/signing-key.ts';
-import { systemClock } from '../../../fixtures/base/clock.ts';
+import type { Clock } from '../../../fixtures/base/clock.ts';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { seededRandom } from '../../../fixtures/base/random.ts';
 import { apiPrefixes } from '../../../fixtures/contract/deprecations.ts';
 import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
-import { compareBodies } from './differences.ts';
+import { type BodyComparison, compareBodies } from './differences.ts';
 
 const RESPONSE_MAX_MS = 60_000;
 const ACCEPTANCE_POLL_MS = 1000;
@@ -21,6 +21,8 @@ const AUTH_REQUESTS_PATH = '/authentication/auth_requests';
 /** Headers that belong to the connection, or that are made anew. */
 const ownHeaders =
   /^(host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|accept-encoding|authorization|cookie|sec-websocket-.*|.*-signature)$/;
+
+const noDifference: BodyComparison = { differences: [], pairs: [] };
 
 /** How a session is played. */
 export interface PlayPlan {
@@ -33,9 +35,10 @@ export interface PlayPlan {
   readonly pauseMaxMs: number;
   /** How long a device that was accepted in the recording may wait for that, in milliseconds. */
   readonly acceptanceMs: number;
+  readonly clock: Clock;
   readonly stop: AbortSignal;
   /** Called once when a device waits for its acceptance. */
-  waiting(): void;
+  readonly onWaiting: () => void;
 }
 
 /** A played request, and how its response differs from the recorded one. */
@@ -84,37 +87,46 @@ export class SessionReplay {
   /** Sends the request of a recorded exchange. @throws Error if the server cannot be reached */
   async play(exchange: FullExchange): Promise<PlayedRequest> {
     await this.#pause(exchange);
-    const { location, method, pathname: path, status: recordedStatus } = exchange;
+    const { location, method, pathname: path, status: recorded } = exchange;
     const response = await this.#responseTo(exchange);
     const { status } = response;
-    if (recordedStatus === 0)
-      return { location, method, path, recorded: recordedStatus, status, differences: [] };
-    const differences =
-      status === recordedStatus
-        ? this.#compare(exchange, response)
-        : [`the status is ${status}, recorded ${recordedStatus}`];
-    return { location, method, path, recorded: recordedStatus, status, differences };
+    const differences = recorded === 0 ? [] : this.#differencesOf(exchange, response);
+    return { location, method, path, recorded, status, differences };
+  }
+
+  #differencesOf(exchange: FullExchange, response: HttpResponse): readonly string[] {
+    const { pathname, status: recordedStatus } = exchange;
+    const { status, body } = response;
+    if (status !== recordedStatus) return [`the status is ${status}, recorded ${recordedStatus}`];
+    if (status === 200 && pathname.endsWith(AUTH_REQUESTS_PATH)) {
+      this.#tokens.set(String(exchange.responseBody()), body.toString('latin1'));
+      return [];
+    }
+    const comparison = this.#compare(exchange, response);
+    this.#learn(exchange, response, comparison);
+    return comparison.differences;
   }
 
   async #pause({ sentMs, endedMs }: FullExchange): Promise<void> {
-    this.#shiftMs ??= systemClock.now() - sentMs;
+    const { clock, pauseMaxMs, stop } = this.#plan;
+    this.#shiftMs ??= clock.now() - sentMs;
     const recordedMs = sentMs - (this.#endedMs ?? sentMs);
     this.#endedMs = endedMs;
-    const { pauseMaxMs, stop } = this.#plan;
-    await systemClock.sleep(Math.min(Math.max(0, recordedMs), pauseMaxMs), stop);
+    await clock.sleep(Math.min(Math.max(0, recordedMs), pauseMaxMs), stop);
   }
 
   async #responseTo(exchange: FullExchange): Promise<HttpResponse> {
     if (exchange.status === 101) return this.#handshake(exchange);
     if (!exchange.pathname.endsWith(AUTH_REQUESTS_PATH))
       return this.#send(exchange, this.#bodyOf(exchange));
-    const untilMs = systemClock.now() + this.#plan.acceptanceMs;
+    const { clock, acceptanceMs, stop, onWaiting } = this.#plan;
+    const untilMs = clock.now() + acceptanceMs;
     for (let isFirst = true; ; isFirst = false) {
       const response = await this.#send(exchange, this.#authRequestOf(exchange));
       const isAwaited = exchange.status === 200 && response.status === 401;
-      if (!isAwaited || systemClock.now() >= untilMs || this.#plan.stop.aborted) return response;
-      if (isFirst) this.#plan.waiting();
-      await systemClock.sleep(ACCEPTANCE_POLL_MS, this.#plan.stop);
+      if (!isAwaited || clock.now() >= untilMs || stop.aborted) return response;
+      if (isFirst) onWaiting();
+      await clock.sleep(ACCEPTANCE_POLL_MS, stop);
     }
   }
 
@@ -208,15 +220,18 @@ export class SessionReplay {
     if (recordedBody === undefined || recordedBody === '') return {};
     const value = jsonOf(recordedBody);
     return {
-      body: value === undefined ? String(recordedBody) : JSON.stringify(this.#present(value)),
+      body: value === undefined ? String(recordedBody) : JSON.stringify(this.#moveToPresent(value)),
     };
   }
 
   /** Returns a JSON value with the server's IDs, and with times moved to the present. */
-  #present(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((each) => this.#present(each));
+  #moveToPresent(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.#moveToPresent(each));
     if (isObject(value)) {
-      const entries = Object.entries(value).map(([name, each]) => [name, this.#present(each)]);
+      const entries = Object.entries(value).map(([name, each]) => [
+        name,
+        this.#moveToPresent(each),
+      ]);
       return Object.fromEntries(entries);
     }
     if (typeof value !== 'string') return value;
@@ -226,28 +241,23 @@ export class SessionReplay {
     return this.#values.get(value) ?? value;
   }
 
-  #compare(exchange: FullExchange, { status, etag, body }: HttpResponse): readonly string[] {
+  #compare({ responseBody }: FullExchange, { body }: HttpResponse): BodyComparison {
+    const actual = parsedJson(body.toString('utf8'));
+    const value = jsonOf(responseBody());
+    if (value === undefined && actual === undefined) return noDifference;
+    if (value !== undefined && actual !== undefined) return compareBodies(value, actual);
+    const name = (each: unknown) => (each === undefined ? 'no JSON' : 'JSON');
+    return { differences: [`the body is ${name(actual)}, recorded ${name(value)}`], pairs: [] };
+  }
+
+  /** Learns what the server uses in place of the recorded validator, IDs and links. */
+  #learn(exchange: FullExchange, { etag }: HttpResponse, { pairs }: BodyComparison): void {
     const recordedTag = exchange.responseHeaders().etag;
     if (recordedTag !== undefined && etag !== undefined) this.#values.set(recordedTag, etag);
-    const recordedResponse = exchange.responseBody();
-    if (status === 200 && exchange.pathname.endsWith(AUTH_REQUESTS_PATH)) {
-      this.#tokens.set(String(recordedResponse), body.toString('latin1'));
-      return [];
+    for (const { recorded, actual } of pairs) {
+      this.#values.set(recorded, actual);
+      if (URL.canParse(recorded)) this.#links.set(new URL(recorded).pathname, actual);
     }
-    const actual = parsedJson(body.toString('utf8'));
-    const value = jsonOf(recordedResponse);
-    if (value === undefined && actual === undefined) return [];
-    if (value === undefined || actual === undefined) {
-      const name = (each: unknown) => (each === undefined ? 'no JSON' : 'JSON');
-      return [`the body is ${name(actual)}, recorded ${name(value)}`];
-    }
-    const { differences, pairs } = compareBodies(value, actual);
-    for (const { recorded: recordedValue, actual: actualValue } of pairs) {
-      this.#values.set(recordedValue, actualValue);
-      if (URL.canParse(recordedValue))
-        this.#links.set(new URL(recordedValue).pathname, actualValue);
-    }
-    return differences;
   }
 }
 

@@ -258,13 +258,6 @@ describe('a recorded session with a WebSocket and another header prefix', {
       /^\d+ requests played, 0 responses differ\.\n$/,
     );
   });
-
-  it('differs in its authentication requests when it is signed under the other prefix', async () => {
-    const args = ['replay', sockets, '--url', await serveAccepting(), '--acceptance-time', '0s'];
-    const { code, stdout } = await runCommand(args);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/POST \S+\/auth_requests: the status is 400, recorded 200/);
-  });
 });
 
 function writeSession(text: string): string {
