@@ -154,7 +154,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     open.unshift(listeners);
     const { openInside, openInMemory, openInternalApi } = listeners;
     const states = new TenantStates(services, openInside, (...state) =>
-      clients?.restored(...state),
+      clients?.forgetClients(...state),
     );
     // With a full disk the server still starts, because everything can be read.
     await states.markStart(services.tenants.first).catch(rethrowUnlessDiskError);

@@ -28,7 +28,7 @@ export function clientReader(): ClientReader {
   return {
     duties: clientDuties,
     observe: (event) => judge.judge(event),
-    repeats: (client, times) => judge.repeats(client, times),
+    recordRepeat: (client, times) => judge.recordRepeat(client, times),
     rename: (former, client) => judge.rename(former, client),
     forget: (client) => judge.forget(client),
     *clients() {

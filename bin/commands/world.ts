@@ -12,7 +12,7 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 import { addControlOptions, type ControlAccess } from '../server-access/control-listener.ts';
-import { checkedWorld, loadWorldFile, worldLines } from '../server-access/world-file.ts';
+import { checkWorld, loadWorldFile, worldLines } from '../server-access/world-file.ts';
 
 const codes = {
   init: exitCodeHelp({ pass: 'written', setUp: 'the file exists, or cannot be written' }),
@@ -54,7 +54,7 @@ export function configure(command: Command): void {
     .addHelpText('after', codes.check)
     .argument('<file>', 'file to check', values.nonEmptyText)
     .action(async (file: string) => {
-      checkedWorld(await readNamedFile('world check', file), file);
+      checkWorld(await readNamedFile('world check', file), file);
       createOutput(false).line(`${file} is valid.`);
     });
   const load = addExamples(command.command('load'), 'fleetbed world load world.yaml')

@@ -31,7 +31,7 @@ export async function loadWorldFile(
   access: ControlAccess,
 ): Promise<LoadedWorld> {
   const text = await readNamedFile(option, file);
-  checkedWorld(text, file);
+  checkWorld(text, file);
   const query =
     access.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: access.tenant })}`;
   const init = { method: 'POST', body: text, headers: { 'Content-Type': 'text/yaml' } };
@@ -45,7 +45,7 @@ export async function loadWorldFile(
 }
 
 /** Checks a world file before it is sent, so that errors name the file. @throws CommandError */
-export function checkedWorld(text: string, file: string): void {
+export function checkWorld(text: string, file: string): void {
   try {
     loadOrderOf(readWorld(text, file));
   } catch (error) {

@@ -231,7 +231,7 @@ describe('the judge of a repeated poll', () => {
     for (const judge of [whole, repeated]) judge.judge(idlePoll);
     for (const seconds of [5, 10, 15, 20, 25]) {
       whole.judge({ ...idlePoll, ...timesLater(seconds) });
-      expect(repeated.repeats(idlePoll.client, timesLater(seconds))).toBe(true);
+      expect(repeated.recordRepeat(idlePoll.client, timesLater(seconds))).toBe(true);
     }
     expect(found(repeated)).toEqual(found(whole));
   });
@@ -242,7 +242,7 @@ describe('the judge of a repeated poll', () => {
     const taken = Array.from({ length: 20 }, (_, at) => {
       const times = timesLater((at + 1) / 10);
       whole.judge({ ...idlePoll, ...times });
-      const isTaken = repeated.repeats(idlePoll.client, times);
+      const isTaken = repeated.recordRepeat(idlePoll.client, times);
       if (!isTaken) repeated.judge({ ...idlePoll, ...times });
       return isTaken;
     });
@@ -255,7 +255,7 @@ describe('the judge of a repeated poll', () => {
   it('does not accept a repeated poll of an unknown device', () => {
     const judge = new ClientJudge();
     judge.judge(idlePoll);
-    expect(judge.repeats('another', timesLater(5))).toBe(false);
+    expect(judge.recordRepeat('another', timesLater(5))).toBe(false);
   });
 });
 

@@ -86,7 +86,7 @@ export class ClientJudge {
    * Judges a poll that is equal to the last one of the device, and was answered alike with no
    * update. Returns false, and does nothing, unless a repeat shows nothing new.
    */
-  repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
+  recordRepeat(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
     const client = this.#clients.get(name);
     if (!client?.lastIdlePoll || client.history.breaksPollLimit(times)) return false;
     client.exchanges += 1;

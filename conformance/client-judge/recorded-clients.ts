@@ -12,11 +12,11 @@ import { MASK } from './secret-text.ts';
 
 /**
  * Judges the devices in a recording, in the order of the exchanges.
- * @param judged called with each exchange, and whether it broke a duty
+ * @param onJudged called with each exchange, and whether it broke a duty
  */
 export async function verdictsOfRecording(
   exchanges: Iterable<FullExchange> | AsyncIterable<FullExchange>,
-  judged: (exchange: ClientExchange, isBroken: boolean) => void = () => undefined,
+  onJudged: (exchange: ClientExchange, isBroken: boolean) => void = () => undefined,
 ): Promise<readonly ClientVerdict[]> {
   let isBroken = false;
   const judge = new ClientJudge(() => {
@@ -29,7 +29,7 @@ export async function verdictsOfRecording(
     isBroken = false;
     const event = senders.exchangeOf(exchange, sequence);
     judge.judge(event);
-    judged(event, isBroken);
+    onJudged(event, isBroken);
   }
   return judge.verdicts();
 }

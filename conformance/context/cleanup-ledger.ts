@@ -141,7 +141,7 @@ export class CleanupLedgerFile implements CleanupLedger {
     this.#entries += 1;
     const [runId, number] = [this.#run, this.#entries];
     this.#append({ run: runId, entry: number, intent: resource, for: caseId });
-    await this.#flushed();
+    await this.#awaitFlush();
     return {
       made: (id) => this.#append({ run: runId, entry: number, made: id }),
       removeWithRetries: () => this.#append({ run: runId, entry: number, removed: true }),
@@ -154,7 +154,7 @@ export class CleanupLedgerFile implements CleanupLedger {
   }
 
   /** Resolves once all lines so far are on the disk. Those that wait share one flush. */
-  #flushed(): Promise<void> {
+  #awaitFlush(): Promise<void> {
     const begin = (): Promise<void> => {
       this.#nextFlush = undefined;
       this.#lastFlush = flush(this.#file);

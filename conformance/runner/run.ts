@@ -35,7 +35,7 @@ import {
   skip,
   verdictWithoutRun,
 } from './runner.ts';
-import { eachOf, inStartOrder, judgesRateLimit, splitByOrder } from './schedule.ts';
+import { inStartOrder, judgesRateLimit, runEach, splitByOrder } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 import { listingOf } from './violations.ts';
 
@@ -144,8 +144,8 @@ export class SuiteRun {
       else onVerdict?.(verdict);
     };
     const { together, alone } = splitByOrder(cases, control?.isolates ?? false);
-    await eachOf(inStartOrder(together, jobs), jobs, runInto);
-    await eachOf(alone, 1, runInto);
+    await runEach(inStartOrder(together, jobs), jobs, runInto);
+    await runEach(alone, 1, runInto);
     return allVerdicts(cases, verdicts);
   }
 

@@ -3,7 +3,7 @@ import { allCases } from '../cases/all-cases.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { allVerdicts } from './run.ts';
-import { eachOf, inStartOrder, splitByOrder } from './schedule.ts';
+import { inStartOrder, runEach, splitByOrder } from './schedule.ts';
 
 const plain = { effect: 'write', needs: ['user'], order: undefined } as const;
 const rough = { ...plain, effect: 'disruptive' } as const;
@@ -46,7 +46,7 @@ describe('a queue of items for several jobs', () => {
     const begun: number[] = [];
     let atHand = 0;
     let atHandMax = 0;
-    await eachOf(
+    await runEach(
       Array.from({ length: count }, (_, index) => index),
       jobs,
       async (index) => {
@@ -73,7 +73,7 @@ describe('a queue of items for several jobs', () => {
 
   it('rejects with the error of an item', async () => {
     const error = new Error('the engine broke');
-    await expect(eachOf([1], 2, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(runEach([1], 2, () => Promise.reject(error))).rejects.toBe(error);
   });
 });
 

@@ -52,7 +52,7 @@ export function judgesRateLimit({ covers, needs }: Pick<CaseListing, 'covers' | 
 }
 
 /** Calls `run` for each item in order, for at most `jobs` of them at a time. */
-export async function eachOf<Item>(
+export async function runEach<Item>(
   items: readonly Item[],
   jobs: number,
   run: (item: Item) => Promise<void>,

@@ -24,15 +24,15 @@ export function affectsOperation(
 }
 
 /** The members of a defect that a proxy reads. */
-type Planted = Pick<Defect, 'operations' | 'alter'>;
+type PlantedDefect = Pick<Defect, 'operations' | 'alter'>;
 
 /** One activation of a defect. */
 export class ActiveDefect {
-  readonly #defect: Planted;
+  readonly #defect: PlantedDefect;
   readonly #alteration: Alteration;
   #changes = 0;
 
-  constructor(defect: Planted) {
+  constructor(defect: PlantedDefect) {
     this.#defect = defect;
     this.#alteration = defect.alter();
   }
@@ -56,14 +56,14 @@ export class ActiveDefect {
   }
 
   /** Returns the request to send in place of this one, or a response to it. */
-  async request(
+  async alterRequest(
     request: ProxiedRequest,
     send: SendToTarget,
   ): Promise<ProxiedRequest | ProxiedResponse> {
     return this.#counted(request, (await this.#alteration.request?.(request, send)) ?? request);
   }
 
-  async response(
+  async alterResponse(
     response: ProxiedResponse,
     request: ProxiedRequest,
     send: SendToTarget,
@@ -87,12 +87,12 @@ export class ActiveDefect {
   /**
    * Returns the frames to forward in place of this one, or the frame itself when it is unchanged.
    */
-  frame(frame: Frame, from: FrameSide, line: FrameTunnel): Frame | readonly Frame[] {
+  alterFrame(frame: Frame, from: FrameSide, line: FrameTunnel): Frame | readonly Frame[] {
     return this.#counted(frame, this.#alteration.frame?.(frame, from, line) ?? frame);
   }
 
   /** Returns true when the end of one side's connection also ends the other. */
-  ended(from: FrameSide, line: FrameTunnel): boolean {
+  endsOtherSide(from: FrameSide, line: FrameTunnel): boolean {
     return this.#counted(true, this.#alteration.ended?.(from, line) ?? true);
   }
 

@@ -30,7 +30,7 @@ it('the defect probe examines the exchanges behind an endless one at the end of 
   probe.examine(new Promise(() => undefined));
   probe.examine(Promise.resolve(refused));
   const found = probe.begin();
-  const finished = probe.finished();
+  const finished = probe.waitUntilExamined();
   clock.advance(5000);
   await finished;
   expect([...found]).toEqual(['refusals-are-404']);

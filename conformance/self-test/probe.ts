@@ -53,7 +53,7 @@ export class DefectProbe implements ProxyObserver {
    * Resolves when every exchange so far has been examined. Call it after the run: an exchange whose
    * connections are closed may never end, and is ignored then.
    */
-  async finished(): Promise<void> {
+  async waitUntilExamined(): Promise<void> {
     const limit = this.#clock.after(LATE_MAX_MS, () => this.#over.abort());
     await this.#line;
     limit.cancel();

@@ -69,7 +69,7 @@ function passFrom(from: FrameSide, joint: JoinedConnections, line: FrameTunnel):
     else for (const part of reader.read(bytes)) sink.write(passedOn(part, from, { planted, line }));
   };
   const end = (act: () => void): void => {
-    if (planted?.ended(from, line) ?? true) act();
+    if (planted?.endsOtherSide(from, line) ?? true) act();
   };
   if (joint.heads[from].length > 0) pass(joint.heads[from]);
   source.on('data', pass);
@@ -87,7 +87,7 @@ function passedOn(
   { planted, line }: { readonly planted: ActiveDefect; readonly line: FrameTunnel },
 ): Buffer {
   if (Buffer.isBuffer(part)) return part;
-  const passed = planted.frame(part.frame, from, line);
+  const passed = planted.alterFrame(part.frame, from, line);
   if (passed === part.frame) return part.bytes;
   const frames = 'opcode' in passed ? [passed] : passed;
   return Buffer.concat(frames.map(bytesOf));

@@ -147,7 +147,7 @@ export class DefectProxy {
       return passOn(await pendingResponse, response);
     }
     const original = { ...proxiedRequest, body: await readAll(request) };
-    const sentRequest = await planted.request(original, this.#send);
+    const sentRequest = await planted.alterRequest(original, this.#send);
     if ('status' in sentRequest)
       return writeResponse(response, { response: this.#completed(sentRequest) });
     const outgoing = this.#open(
@@ -159,7 +159,7 @@ export class DefectProxy {
     const targetResponse = await responseTo(outgoing, response);
     if (!planted.seesResponses) return passOn(targetResponse, response, planted.chunksOf(original));
     const unalteredResponse = await responseOf(targetResponse);
-    const alteredResponse = await planted.response(unalteredResponse, original, this.#send);
+    const alteredResponse = await planted.alterResponse(unalteredResponse, original, this.#send);
     writeResponse(response, {
       response: alteredResponse,
       unalteredResponse,
@@ -171,7 +171,7 @@ export class DefectProxy {
     const proxiedRequest = this.#seen(request);
     const planted = this.#planted?.touches(proxiedRequest.operation) ? this.#planted : undefined;
     const original = { ...proxiedRequest, body: Buffer.alloc(0) };
-    const sentRequest = planted ? await planted.request(original, this.#send) : original;
+    const sentRequest = planted ? await planted.alterRequest(original, this.#send) : original;
     if ('status' in sentRequest)
       return writeUpgradeResponse(socket, { response: this.#completed(sentRequest) });
     const outgoing = this.#open(
@@ -195,7 +195,7 @@ export class DefectProxy {
       );
     }
     const response = planted
-      ? await planted.response(unalteredResponse, original, this.#send)
+      ? await planted.alterResponse(unalteredResponse, original, this.#send)
       : unalteredResponse;
     writeUpgradeResponse(socket, { response, unalteredResponse, received });
     if (!upgraded) return;

@@ -83,7 +83,7 @@ export async function runBaseline(
     observer: probe,
     onVerdict: ({ id }) => affectedCases.set(id, probe.begin()),
   });
-  await probe.finished();
+  await probe.waitUntilExamined();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
   const requirementsByCase = new Map(
     (verdicts ?? []).map(({ id, requirements }) => [id, requirements]),

@@ -74,14 +74,14 @@ export class ClientFeed {
     this.#watched.set(tenant, watched);
     const { log } = this.#options;
     journalOf(tenant).subscribe(
-      (entry) => this.#see(entry, tenant, watched),
+      (entry) => this.#readEntry(entry, tenant, watched),
       (error) => log.error('the devices of a tenant are no longer judged', error),
     );
     tenant.clock.onAdjusted = () => this.#pushServerEvent(watched, { event: 'clock-moved' });
   }
 
   /** Called when the state of a tenant, or of one of its devices, was replaced. */
-  restored(tenant: Tenant, deviceId?: string): void {
+  forgetClients(tenant: Tenant, deviceId?: string): void {
     const watched = this.#watched.get(tenant);
     watched?.clients.forget(deviceId);
     if (watched) this.#queue.push(watched.clients.all, () => watched.reader?.forget(deviceId));
@@ -103,9 +103,9 @@ export class ClientFeed {
     this.#queue.close();
   }
 
-  #see(entry: JournalEntry, tenant: Tenant, watched: WatchedTenant): void {
+  #readEntry(entry: JournalEntry, tenant: Tenant, watched: WatchedTenant): void {
     try {
-      if (entry.kind === 'exchange') this.#exchange(entry, tenant, watched);
+      if (entry.kind === 'exchange') this.#readExchange(entry, tenant, watched);
       else if (entry.kind === 'frame' && entry.origin.socket === 'device') {
         const { deviceId: client } = entry.origin;
         const nowMs = this.#options.clock.monotonicMs();
@@ -118,7 +118,7 @@ export class ClientFeed {
     }
   }
 
-  #exchange(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): void {
+  #readExchange(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): void {
     if (this.#isRepeat(record, watched)) return;
     const { operation = '' } = record;
     const row = operationsById.get(operation);
@@ -155,7 +155,7 @@ export class ClientFeed {
     // While the poll that it repeats waits to be judged, it adds nothing but work.
     if (client.waiting > 0) return true;
     const times = { sentMs: startedMs, endedMs: endedMsOf(record) };
-    return reader?.repeats(client.name, times) ?? false;
+    return reader?.recordRepeat(client.name, times) ?? false;
   }
 
   #eventOf(record: ExchangeRecord, client: string): ClientEvent {

@@ -62,7 +62,10 @@ export interface ClientReader {
    * Notes a poll that is equal to the last one of the client and was answered alike, without an
    * update. Returns false if it has to be observed like any other event.
    */
-  repeats(client: string, times: { readonly sentMs: number; readonly endedMs: number }): boolean;
+  recordRepeat(
+    client: string,
+    times: { readonly sentMs: number; readonly endedMs: number },
+  ): boolean;
   /** Gives a client its final name, once the server knows the device. */
   rename(former: string, client: string): void;
   /** Forgets a client; all of them without a name. */

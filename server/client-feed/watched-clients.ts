@@ -27,7 +27,7 @@ export interface WatchedClient extends WaitingClient {
 /** Decides which clients are judged, and recognizes polls that repeat the last one. */
 export class WatchedClients {
   readonly #clients = new Map<string, WatchedClient>();
-  readonly #forgotten: (client: string) => void;
+  readonly #onForgotten: (client: string) => void;
   /** The clients that the server does not know, the oldest first. */
   readonly #unknown = new Set<string>();
   /** Stands for all clients, for what concerns each of them. */
@@ -36,9 +36,9 @@ export class WatchedClients {
   #leftOut = 0;
   #dropped = 0;
 
-  /** @param forgotten called with each client that made room for another one */
-  constructor(forgotten: (client: string) => void) {
-    this.#forgotten = forgotten;
+  /** @param onForgotten called with each client that made room for another one */
+  constructor(onForgotten: (client: string) => void) {
+    this.#onForgotten = onForgotten;
   }
 
   /** Number of events of clients that are not judged because there are too many. */
@@ -131,7 +131,7 @@ export class WatchedClients {
 
   #evict(client: string): void {
     this.forget(client);
-    this.#forgotten(client);
+    this.#onForgotten(client);
   }
 }
 

@@ -30,10 +30,10 @@ export interface DeviceEnd {
   readonly backlogBytes: number;
   /**
    * Sends a message with the session ID and the user ID added. Returns false, and sends nothing,
-   * when the message is larger than devices read. `flushed` is called when the message was sent or
+   * when the message is larger than devices read. `onFlushed` is called when the message was sent or
    * has failed to be sent.
    */
-  send(message: ConnectMessage, flushed?: () => void): boolean;
+  send(message: ConnectMessage, onFlushed?: () => void): boolean;
   /** Ends the session: later messages of the device with this session ID are ignored. */
   end(): void;
 }
@@ -79,7 +79,7 @@ export class DeviceSocket {
       get backlogBytes() {
         return socket.bufferedAmount;
       },
-      send: (message, flushed) => this.send({ id, userId }, message, flushed),
+      send: (message, onFlushed) => this.send({ id, userId }, message, onFlushed),
       end: () => this.#end(id),
     };
   }
@@ -91,11 +91,11 @@ export class DeviceSocket {
   send(
     { id, userId }: { id: string; userId: string },
     message: ConnectMessage,
-    flushed?: () => void,
+    onFlushed?: () => void,
   ): boolean {
     const props = { ...message.props, user_id: userId };
     const bytes = bytesForDevice({ ...message, sid: id, props });
-    if (bytes) this.#socket.send(bytes, flushed);
+    if (bytes) this.#socket.send(bytes, onFlushed);
     return bytes !== undefined;
   }
 

@@ -31,7 +31,7 @@ export interface RuleState {
 /** A planned fault that never fired. */
 export type UnfiredFault = ResponseOf<'GET /faults/check'>['unfired'][number];
 
-/** The fault chosen for a request. The caller calls either `fired` or `missed`, once. */
+/** The fault chosen for a request. The caller calls either `reportFired` or `reportMissed`, once. */
 export interface ChosenFault {
   readonly ruleId: string;
   readonly action: ActionWithFields;
@@ -39,9 +39,9 @@ export interface ChosenFault {
   readonly isUnmarked: boolean;
   /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
-  fired(): void;
-  /** Returns the fault to its rule. Has no effect after `fired`. */
-  missed(): void;
+  reportFired(): void;
+  /** Returns the fault to its rule. Has no effect after `reportFired`. */
+  reportMissed(): void;
 }
 
 /** A rule with its counts and schedules. */
@@ -230,17 +230,17 @@ function chosenOf(counted: CountedRule, turn: DueAction, schedule?: FaultSchedul
     when: rule.when ?? actionOf(turn.action).injectionPoints[0],
     isUnmarked: rule.unmarked,
     signal: cleared.signal,
-    fired: once(() => {
+    reportFired: once(() => {
       counted.fired += 1;
       counted.firedSteps.add(turn.step);
     }),
-    missed: once(() => schedule?.giveBack()),
+    reportMissed: once(() => schedule?.giveBack()),
   };
 }
 
 /** Returns the same fault for a repeated attempt of the same request, without counting it again. */
 function repeatFault(counted: CountedRule, turn: DueAction): ChosenFault {
-  return { ...chosenOf(counted, turn), fired: () => undefined };
+  return { ...chosenOf(counted, turn), reportFired: () => undefined };
 }
 
 function applies(action: ActionWithFields, call: FaultCall): boolean {

@@ -29,7 +29,7 @@ export class Injection implements Interception {
   readonly #abort = (): void => this.#aborter.abort();
   readonly #onClose = (): void => {
     this.#abort();
-    this.#options.fault.missed();
+    this.#options.fault.reportMissed();
   };
   #isHolding = false;
   #isStatusReported = false;
@@ -79,7 +79,7 @@ export class Injection implements Interception {
       if (!row.onSocket) this.#hold();
       return 'continue';
     }
-    fault.fired();
+    fault.reportFired();
     try {
       const outcome = (await row.execute?.(action, this.#context)) ?? 'continue';
       if (outcome === 'response-sent') this.#reportStatus(0);
@@ -105,18 +105,18 @@ export class Injection implements Interception {
       return { headers: this.addedHeaders };
     }
     this.#removeListeners();
-    const { fired, missed, signal } = fault;
+    const { reportFired, reportMissed, signal } = fault;
     const connection = this.#context.wire.socket;
     return {
       headers: this.#mark,
       opened: (socket) =>
-        onSocket(fault.action, { socket, connection, tenant, signal, fired, missed }),
+        onSocket(fault.action, { socket, connection, tenant, signal, reportFired, reportMissed }),
     };
   }
 
   #reportNotFired(): void {
     const { fault, call } = this.#options;
-    fault.missed();
+    fault.reportMissed();
     this.#isHolding = false;
     call.exchange.record.fault = undefined;
     this.#context.wire.unmark();
@@ -151,12 +151,12 @@ export class Injection implements Interception {
     const row = actionOf(action);
     const head = await response.head;
     if (fault.when === 'after') {
-      fault.fired();
+      fault.reportFired();
       const outcome = await row.execute?.(action, this.#context);
       if (outcome === 'response-sent') response.discard();
       else await this.#pass(response);
     } else if (row.transform && (row.fits?.(action, head, call) ?? true)) {
-      fault.fired();
+      fault.reportFired();
       await row.transform(action, this.#context, response);
       response.discard();
     } else {

@@ -63,7 +63,7 @@ const httpDate = new RegExp(
 export function sendFile(
   exchange: Exchange,
   body: FileBody,
-  refused: (refusal: Refusal) => void,
+  onRefused: (refusal: Refusal) => void,
 ): void {
   const { record, request, response } = exchange;
   record.isStreamed = true;
@@ -82,7 +82,7 @@ export function sendFile(
     const range = response.getHeader('Content-Range');
     for (const name of headersOfFile) response.removeHeader(name);
     const headers = typeof range === 'string' ? { 'Content-Range': range } : {};
-    refused(
+    onRefused(
       new Refusal(status, sentences[status] ?? 'internal error', {
         headers,
         detail: detailOf(status, request, body),

@@ -4,7 +4,7 @@ import type {
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
-import { resultOf } from '../../fixtures/testing/result-of.ts';
+import { runToEnd } from '../../fixtures/testing/run-to-end.ts';
 import { conditionsOf, fulfils, type ReadValue, SortError, SortedIds } from './inventory-search.ts';
 import { PatternError } from './pattern.ts';
 
@@ -12,7 +12,7 @@ type Terms = Pick<InventoryFilter, 'type' | 'value'>;
 
 function holds(terms: object, held: unknown, scope = 'inventory'): boolean {
   const filter = { scope, attribute: 'a', ...terms } as InventoryFilter;
-  return resultOf(conditionsOf([filter])).every((condition) => condition.holds(held));
+  return runToEnd(conditionsOf([filter])).every((condition) => condition.holds(held));
 }
 
 describe('a condition of an inventory search', () => {
@@ -116,7 +116,7 @@ describe('an inventory search', () => {
   }
 
   function sorted(...sort: readonly (readonly [string, 'asc' | 'desc'])[]): readonly string[] {
-    return resultOf(sorting(sort).inOrder());
+    return runToEnd(sorting(sort).inOrder());
   }
 
   it('returns all IDs in their order when it has no terms', () => {
@@ -128,8 +128,8 @@ describe('an inventory search', () => {
       { scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' },
       { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
     ];
-    const conditions = resultOf(conditionsOf(filters));
-    const found = ids.filter((id) => resultOf(fulfils(conditions, readerOf(id))));
+    const conditions = runToEnd(conditionsOf(filters));
+    const found = ids.filter((id) => runToEnd(fulfils(conditions, readerOf(id))));
     expect(found).toEqual(['d1']);
   });
 
@@ -154,7 +154,7 @@ describe('an inventory search', () => {
     const inOrder = [...values].toSorted(([, one], [, other]) => one - other);
     const work = many.inOrder();
     expect(work.next().done).toBe(false);
-    expect(resultOf(work)).toEqual(inOrder.map(([id]) => id));
+    expect(runToEnd(work)).toEqual(inOrder.map(([id]) => id));
   });
 
   it('is refused when the sort values are too long in total', () => {
@@ -170,7 +170,7 @@ describe('the patterns of one inventory search', () => {
     const one = { scope: 'inventory', attribute: 'a', type: '$regex', value: '^(a+)+$' } as const;
     const text = `${'a'.repeat(100_000)}!`;
     const asked = (filters: readonly InventoryFilter[]) =>
-      resultOf(conditionsOf(filters)).map((condition) => condition.holds(text));
+      runToEnd(conditionsOf(filters)).map((condition) => condition.holds(text));
     expect(asked([one, one])).toEqual([false, false]);
     expect(() => asked(Array.from({ length: 100 }, () => one))).toThrow(PatternError);
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { resultOf } from '../../fixtures/testing/result-of.ts';
+import { runToEnd } from '../../fixtures/testing/run-to-end.ts';
 import type { AuditFilter, NewAuditEntry } from './audit-logs.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -21,7 +21,7 @@ function append(timeMs: number, fields: Partial<NewAuditEntry> = {}): void {
 }
 
 function timesOf(filter: AuditFilter, order: 'asc' | 'desc' = 'asc', page = wide) {
-  const { total, entries } = resultOf(store.auditLogs.find({ filter, order }, page));
+  const { total, entries } = runToEnd(store.auditLogs.find({ filter, order }, page));
   if (page === wide) expect(total).toBe(entries.length);
   return entries.map(({ time }) => Date.parse(time));
 }
@@ -30,7 +30,7 @@ describe('an audit log entry', () => {
   it('is read back as it was written, with a UTC time in milliseconds', () => {
     const object = { id: 'd', type: 'device', device: { identity_data: '{}' } } as const;
     append(1_795_262_400_250, { actor: device, action: 'create', object, change: 'new' });
-    expect(resultOf(store.auditLogs.find({ filter: {}, order: 'desc' }, wide)).entries).toEqual([
+    expect(runToEnd(store.auditLogs.find({ filter: {}, order: 'desc' }, wide)).entries).toEqual([
       { actor: device, action: 'create', object, change: 'new', time: '2026-11-21T12:00:00.250Z' },
     ]);
   });
@@ -55,7 +55,7 @@ describe('the order of audit log entries', () => {
   it('is the order of writing within one millisecond', () => {
     for (const change of ['first', 'second', 'third']) append(1, { change });
     const changes = (order: 'asc' | 'desc') =>
-      resultOf(store.auditLogs.find({ filter: {}, order }, wide)).entries.map(
+      runToEnd(store.auditLogs.find({ filter: {}, order }, wide)).entries.map(
         ({ change }) => change,
       );
     expect(changes('asc')).toEqual(['first', 'second', 'third']);
@@ -77,7 +77,7 @@ describe('the order of audit log entries', () => {
         append((entry * 7919) % 1000, { change: `${entry}` });
     });
     const changesOf = (page: number, perPage: number): (string | undefined)[] =>
-      resultOf(store.auditLogs.find({ filter: {}, order }, { page, perPage })).entries.map(
+      runToEnd(store.auditLogs.find({ filter: {}, order }, { page, perPage })).entries.map(
         ({ change }) => change,
       );
     const whole = changesOf(1, count);
@@ -170,7 +170,7 @@ describe('a filtered query of a long audit log', () => {
         if (order === 'desc') found.reverse();
         for (const page of [1, 2, Math.ceil((found.length + 1) / perPage), 2000]) {
           const search = { filter, order };
-          const { total, entries } = resultOf(store.auditLogs.find(search, { page, perPage }));
+          const { total, entries } = runToEnd(store.auditLogs.find(search, { page, perPage }));
           const wanted = found.slice((page - 1) * perPage, page * perPage).map(String);
           expect([total, entries.map(({ change }) => change)]).toEqual([found.length, wanted]);
         }
@@ -180,7 +180,7 @@ describe('a filtered query of a long audit log', () => {
 
   it('runs in steps and ignores entries that are written meanwhile', () => {
     const search = { filter: { actor_type: 'device' }, order: 'desc' } as const;
-    const entriesBefore = resultOf(store.auditLogs.find(search, wide));
+    const entriesBefore = runToEnd(store.auditLogs.find(search, wide));
     const work = store.auditLogs.find(search, wide);
     let [step, steps] = [work.next(), 1];
     while (!step.done) {

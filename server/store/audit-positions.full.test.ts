@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/base/random.ts';
-import { resultOf } from '../../fixtures/testing/result-of.ts';
+import { runToEnd } from '../../fixtures/testing/run-to-end.ts';
 import type { AuditFilter } from './audit-logs.ts';
 import { engines, TestFolder } from './engine/testing/engines.ts';
 import type { Store } from './store.ts';
@@ -51,7 +51,7 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
 
   function page(order: 'asc' | 'desc', at: number) {
     const wanted = { page: at + 1, perPage: PER_PAGE };
-    const { total, entries } = resultOf(store.auditLogs.find({ filter: {}, order }, wanted));
+    const { total, entries } = runToEnd(store.auditLogs.find({ filter: {}, order }, wanted));
     expect(total).toBe(times.length);
     return entries.map(({ change }) => change);
   }

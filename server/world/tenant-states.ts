@@ -52,7 +52,7 @@ export class StartStateUnavailable extends Error {
 export class TenantStates {
   readonly #services: Services;
   readonly #openInside: () => Promise<InnerListener>;
-  readonly #restored: (tenant: Tenant, deviceId?: string) => void;
+  readonly #onRestored: (tenant: Tenant, deviceId?: string) => void;
   readonly #named = new WeakMap<Tenant, Map<string, StoredSnapshot>>();
   /** Snapshots of the tenants before a world was loaded. */
   readonly #origins = new WeakMap<Tenant, Snapshot>();
@@ -60,15 +60,15 @@ export class TenantStates {
   /** Changes run one after the other, because a load also moves the clock of its tenant. */
   #changed: Promise<unknown> = Promise.resolve();
 
-  /** @param restored called when the state of a tenant, or of one of its devices, was replaced */
+  /** @param onRestored called when the state of a tenant, or of one of its devices, was replaced */
   constructor(
     services: Services,
     openInside: () => Promise<InnerListener>,
-    restored: (tenant: Tenant, deviceId?: string) => void = () => undefined,
+    onRestored: (tenant: Tenant, deviceId?: string) => void = () => undefined,
   ) {
     this.#services = services;
     this.#openInside = openInside;
-    this.#restored = restored;
+    this.#onRestored = onRestored;
   }
 
   /** Adds a tenant with its first user. Its start state has no devices and no artifacts. */
@@ -145,7 +145,7 @@ export class TenantStates {
     const start = savedSnapshot(this.#starts, tenant);
     const deviceId = deviceIdOf(tenant, named);
     this.#services.sockets.drop(deviceId, 'the device was reset');
-    this.#restored(tenant, deviceId);
+    this.#onRestored(tenant, deviceId);
     return tenant.store.resetDevice(deviceId, start, tenant.clock.now());
   }
 
@@ -253,7 +253,7 @@ export class TenantStates {
     const { sockets } = this.#services;
     const { store } = tenant;
     const beforeRestore = (): void => {
-      this.#restored(tenant);
+      this.#onRestored(tenant);
       for (const id of [...store.connections.connectedIds()])
         sockets.drop(id, 'the tenant was reset');
     };

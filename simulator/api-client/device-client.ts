@@ -103,7 +103,7 @@ export class DeviceClient {
       dueMs: takeDueMs(session),
     });
     if (response.status === 401 && saysSignature(response)) {
-      this.#options.transport.observer.signatureRefused(operation.id);
+      this.#options.transport.observer.recordRefusedSignature(operation.id);
     }
     const context = this.#context(operation, session);
     session.token = tokenIn(expectSuccess(response, context), context);

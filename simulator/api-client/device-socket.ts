@@ -124,7 +124,7 @@ export class DeviceSocket {
   #send(bytes: Uint8Array): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#socket.send(bytes);
-    this.#options.observer.bytesSent(operation.id, bytes.length);
+    this.#options.observer.recordSentBytes(operation.id, bytes.length);
   }
 
   #abort(cause: string): void {
@@ -174,7 +174,7 @@ export class DeviceSocket {
         noteActivity();
         // The library delivers a single Buffer unless `binaryType` is changed.
         const bytes = (data as Buffer).length;
-        this.#options.observer.bytesReceived(operation.id, bytes);
+        this.#options.observer.recordReceivedBytes(operation.id, bytes);
         if (this.#frames === undefined) this.#receive(data);
         else this.#frames.down.carry(bytes, () => this.#receive(data));
       })

@@ -31,7 +31,7 @@ function headOf(shards: number, options: Partial<CoordinatorOptions> = {}) {
     ...options,
   });
   coordinators.push(coordinator);
-  for (let shard = 0; shard < shards; shard++) coordinator.begun(shard, 'a');
+  for (let shard = 0; shard < shards; shard++) coordinator.recordStart(shard, 'a');
   return { coordinator, clock, messages, silent };
 }
 
@@ -190,8 +190,8 @@ describe('a lost worker of a run', () => {
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(1, 'a', ready);
     clock.advance(4000);
-    expect(coordinator.lost(1, 'a', 'a was ended by SIGKILL')).toBe(true);
-    coordinator.begun(1, 'b');
+    expect(coordinator.recordLoss(1, 'a', 'a was ended by SIGKILL')).toBe(true);
+    coordinator.recordStart(1, 'b');
     coordinator.onMessage(1, 'b', ready);
     coordinator.onMessage(1, 'b', { type: 'adopted', devices: 3 });
     coordinator.onMessage(0, 'a', result);
@@ -217,9 +217,9 @@ describe('a lost worker of a run', () => {
     coordinator.onMessage(0, 'a', progressOf({ exchanges: 1 }, shardFiguresOf([7])));
     coordinator.onMessage(1, 'a', progressOf({ exchanges: 4 }, shardFiguresOf([1, 2, 3], 1)));
     clock.advance(500);
-    coordinator.lost(1, 'a', 'gone');
+    coordinator.recordLoss(1, 'a', 'gone');
     clock.advance(1000);
-    coordinator.begun(1, 'b');
+    coordinator.recordStart(1, 'b');
     clock.advance(500);
     // Until the successor reports, the devices keep their states, and no exchange is counted twice.
     expect(seen.at(-1)).toMatchObject({ exchanges: 5, funnel: { devices: 6 } });
@@ -252,7 +252,7 @@ describe('a lost worker of a run', () => {
     for (const shard of [0, 1]) coordinator.onMessage(shard, 'a', ready);
     clock.advance(2000);
     coordinator.onMessage(1, 'a', progressOf());
-    coordinator.lost(1, 'a', 'gone');
+    coordinator.recordLoss(1, 'a', 'gone');
     coordinator.giveUp(1, 'gone');
     clock.advance(6000);
     coordinator.onMessage(0, 'a', result);
@@ -269,8 +269,8 @@ describe('a lost worker of a run', () => {
     const { coordinator, clock } = headOf(1);
     coordinator.onMessage(0, 'a', progressOf());
     clock.advance(2000);
-    coordinator.lost(0, 'a', 'gone');
-    coordinator.begun(0, 'b');
+    coordinator.recordLoss(0, 'a', 'gone');
+    coordinator.recordStart(0, 'b');
     coordinator.onMessage(0, 'b', ready);
     coordinator.onMessage(0, 'b', result);
     expect((await coordinator.outcome).spread.missingDeviceMs).toBeUndefined();
@@ -278,17 +278,17 @@ describe('a lost worker of a run', () => {
 
   it('is ignored when it sends another message', () => {
     const { coordinator, messages } = headOf(1);
-    coordinator.begun(0, 'b');
+    coordinator.recordStart(0, 'b');
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(0, 'a', result);
     expect(messages).toEqual([]);
-    expect(coordinator.lost(0, 'a', 'late')).toBe(false);
+    expect(coordinator.recordLoss(0, 'a', 'late')).toBe(false);
   });
 
   it('does not count as lost once its result has arrived', () => {
     const { coordinator } = headOf(1);
     coordinator.onMessage(0, 'a', result);
-    expect(coordinator.lost(0, 'a', 'ended')).toBe(false);
+    expect(coordinator.recordLoss(0, 'a', 'ended')).toBe(false);
   });
 
   it('does not delay the others once its shard is given up, and is counted', async () => {
@@ -301,7 +301,7 @@ describe('a lost worker of a run', () => {
     });
     coordinator.onMessage(0, 'a', ready);
     coordinator.onMessage(0, 'a', accepted('one'));
-    coordinator.lost(1, 'a', 'gone');
+    coordinator.recordLoss(1, 'a', 'gone');
     coordinator.giveUp(1, 'nobody took it');
     expect(messages.map(({ type }) => type)).toEqual(['start']);
     expect(asked).toEqual([['one']]);

@@ -133,7 +133,7 @@ export class Coordinator {
   /**
    * Records that a worker has started the shard. Later messages of its earlier workers are ignored.
    */
-  begun(shard: number, worker: string): void {
+  recordStart(shard: number, worker: string): void {
     const state = this.#shards[shard];
     if (state === undefined || state.result || state.isGivenUp || state.worker === worker) return;
     if (state.lastWorker !== undefined) {
@@ -177,12 +177,12 @@ export class Coordinator {
    * Records that a worker is gone. The caller must restart the shard or give it up.
    * @returns true when the shard still has to run
    */
-  lost(shard: number, worker: string, reason: string): boolean {
+  recordLoss(shard: number, worker: string, reason: string): boolean {
     const state = this.#shards[shard];
     if (state === undefined || state.worker !== worker || state.result) return false;
     state.worker = undefined;
     state.lostReason = reason;
-    this.#order?.ended(shard);
+    this.#order?.recordEnd(shard);
     return true;
   }
 
@@ -192,7 +192,7 @@ export class Coordinator {
     if (state === undefined || state.result) return;
     state.worker = undefined;
     state.isGivenUp = true;
-    this.#order?.ended(shard);
+    this.#order?.recordEnd(shard);
     state.lostReason = reason;
     this.#advance();
   }
@@ -256,7 +256,7 @@ export class Coordinator {
     this.#order?.close();
     const lostShards = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostReason }]) => {
       if (!isGivenUp) return [];
-      this.#reports.ended(shard, this.#options.clock.monotonicMs());
+      this.#reports.recordEnd(shard, this.#options.clock.monotonicMs());
       const keptFigures = this.#reports.keep(shard);
       return [
         {
@@ -334,7 +334,7 @@ export class Coordinator {
   #recordResult(shard: number, result: FleetResult): void {
     const state = this.#shards[shard];
     if (state) state.result = result;
-    this.#order?.ended(shard);
+    this.#order?.recordEnd(shard);
   }
 
   #recordEvents(shard: number, { events, untilMs, lost = 0 }: EventsMessage): void {

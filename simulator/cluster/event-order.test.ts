@@ -56,7 +56,7 @@ describe('the events of several workers', () => {
     const { clock, emitted, order } = openOrder();
     order.add(1, [], noonMs + 1);
     order.add(0, [at(0, 100)], noonMs + 900);
-    order.ended(1);
+    order.recordEnd(1);
     clock.advance(900);
     expect(emitted).toEqual(['0@100#1']);
   });

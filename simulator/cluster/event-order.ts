@@ -45,7 +45,7 @@ export class EventOrder {
   }
 
   /** Records that the shard's worker has ended or is lost, so that events no longer wait for it. */
-  ended(shard: number): void {
+  recordEnd(shard: number): void {
     this.#coveredUntilMs.delete(shard);
   }
 

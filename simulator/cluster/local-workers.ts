@@ -92,15 +92,15 @@ class WorkerPool {
     };
     const worker = startShardProcess(assignment, {
       onMessage: (message) => this.#coordinator.onMessage(shard, nameOf(worker), message),
-      onEnd: (how) => this.#lost(shard, nameOf(worker), how),
+      onEnd: (how) => this.#handleLoss(shard, nameOf(worker), how),
     });
     this.#workers.set(shard, worker);
-    this.#coordinator.begun(shard, nameOf(worker));
+    this.#coordinator.recordStart(shard, nameOf(worker));
     for (const message of this.#sent) worker.send(message);
   }
 
-  #lost(shard: number, name: string, how: string): void {
-    if (!this.#coordinator.lost(shard, name, `${name} ${how}`)) return;
+  #handleLoss(shard: number, name: string, how: string): void {
+    if (!this.#coordinator.recordLoss(shard, name, `${name} ${how}`)) return;
     const isOver = this.#sent.some(({ type }) => type === 'stop' || type === 'end');
     const mayTry = !isOver && (this.#begun.get(shard) ?? 0) <= TAKEOVERS_MAX;
     if (mayTry) this.#begin(shard);

@@ -101,7 +101,7 @@ class ShardConnection implements CoordinatorConnection {
     return this.#ended.value;
   }
 
-  measured(readFigures: () => ShardFigures): void {
+  reportFigures(readFigures: () => ShardFigures): void {
     if (this.#checks++ % this.#checksPerFigures === 0) this.#figures = readFigures();
   }
 
@@ -112,7 +112,7 @@ class ShardConnection implements CoordinatorConnection {
     return figures;
   }
 
-  over(): void {
+  reportEnd(): void {
     this.#runDeployment.reject(new FleetStopped());
   }
 
@@ -126,11 +126,11 @@ class ShardConnection implements CoordinatorConnection {
     return this.#forceStop.signal;
   }
 
-  planned(digest: string | undefined): void {
+  reportPlan(digest: string | undefined): void {
     this.#plan = digest;
   }
 
-  async started(signal: AbortSignal): Promise<number> {
+  async awaitStart(signal: AbortSignal): Promise<number> {
     this.#channel.send({ type: 'ready', plan: this.#plan });
     const atMs = await this.#startAtMs.value;
     if (atMs === undefined) return 0;
@@ -146,7 +146,7 @@ class ShardConnection implements CoordinatorConnection {
     return this.#runDeployment.value;
   }
 
-  adopted(devices: number): void {
+  reportAdopted(devices: number): void {
     this.#channel.send({ type: 'adopted', devices });
   }
 

@@ -86,7 +86,7 @@ class RunInShards {
   }
 
   begin(shard: number, worker = 'first', isTakeover = false): void {
-    this.coordinator.begun(shard, worker);
+    this.coordinator.recordStart(shard, worker);
     const channel: WorkerChannel = {
       unsentCount: this.unsentCount,
       send: (message) => {
@@ -168,7 +168,7 @@ describe('a fleet in shards', () => {
     run.onWorkerMessage = (shard, { type }) => {
       // The first worker of this shard is lost after its updates are done, but before it reports.
       if (shard !== 1 || type !== 'result') return;
-      if (run.coordinator.lost(1, 'first', 'it was lost')) run.begin(1, 'second', true);
+      if (run.coordinator.recordLoss(1, 'first', 'it was lost')) run.begin(1, 'second', true);
     };
     const { results, spread } = await run.outcome();
     expect(spread.takeovers).toMatchObject([

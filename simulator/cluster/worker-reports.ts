@@ -105,7 +105,7 @@ export class WorkerReports {
    * Records that no worker runs the shard any more. The time since the last report counts as not
    * measured.
    */
-  ended(shard: number, atMs: number): void {
+  recordEnd(shard: number, atMs: number): void {
     const report = this.#shards[shard];
     if (report) this.#miss(report, atMs);
   }

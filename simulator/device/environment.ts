@@ -60,7 +60,7 @@ export interface DeviceEnvironment {
    * the state is stored.
    * @param deployment the record of a deployment that has changed, if any
    */
-  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void;
+  recordChange(device: SimulatedDevice, deployment?: DeploymentRecord): void;
   /** Stored partial downloads; undefined when partial downloads end with the simulator. */
   readonly downloads?: PartialDownloads | undefined;
   /**

@@ -17,7 +17,7 @@ import { type DeploymentRecord, isSettled, type SimulatedDevice } from './device
 import type { DeviceInRun } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { inventoryOf } from './inventory.ts';
-import { inBackground } from './retries.ts';
+import { runInBackground } from './retries.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** Context of a hook that runs between two polls. */
@@ -32,7 +32,7 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
   readonly postAlerts = (alerts: readonly Alert[]): Promise<void> => {
     const { session, environment } = this.#subject;
     const sentAlerts = alerts.slice(0, limits.alertsMax);
-    return inBackground(environment, () => environment.client.postAlerts(session, sentAlerts));
+    return runInBackground(environment, () => environment.client.postAlerts(session, sentAlerts));
   };
 
   readonly rotateKey = async (): Promise<void> => {
@@ -41,7 +41,7 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
     device.keyGeneration++;
     session.key = key;
     session.token = undefined;
-    environment.changed(device);
+    environment.recordChange(device);
     await environment.client.authenticate(session);
   };
 
@@ -52,7 +52,7 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
     );
     const status = deployment?.reported.at(-1);
     if (deployment === undefined || status === undefined) return;
-    await inBackground(environment, async () => {
+    await runInBackground(environment, async () => {
       await environment.client.reportStatus(session, deployment.deploymentId, { status });
     });
   };
@@ -61,7 +61,7 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
     const { device, environment } = this.#subject;
     const session = cloneOf(device, this.#subject.session);
     const provides = { ...device.provides, artifact_name: artifactName };
-    await inBackground(environment, async () => {
+    await runInBackground(environment, async () => {
       await environment.client.sendInventory(session, inventoryOf({ ...device, provides }));
       await environment.client.nextDeployment(session, provides);
     });

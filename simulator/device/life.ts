@@ -20,10 +20,10 @@ import { BetweenPollsContext } from './hook-contexts.ts';
 import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { onboardingSteps } from './onboarding.ts';
-import { losePower, powerOffRemainingMs, withoutPower } from './power.ts';
+import { keepOff, losePower, powerOffRemainingMs } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
 import { resumeUpdates } from './resume-update.ts';
-import { inBackground, isRefusedContact, WAIT_MIN_MS, waitAfterMs } from './retries.ts';
+import { isRefusedContact, runInBackground, WAIT_MIN_MS, waitAfterMs } from './retries.ts';
 import { enterUpdateState, runUpdate } from './update-run.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function runDevice(
   const lateMs = clock.monotonicMs() - dueMs;
   const session = await sessionFor(device, environment);
   device.session = session;
-  environment.changed(device);
+  environment.recordChange(device);
   // The time to create the key is the simulator's, so it does not count as lateness of the device.
   session.dueMs = clock.monotonicMs() - lateMs;
   for (;;) {
@@ -118,7 +118,7 @@ function offForMs({ device, environment }: DeviceInRun): number {
 
 async function sleepWhileOff(subject: DeviceInRun, offMs: number): Promise<void> {
   enter(subject, 'switched-off');
-  await withoutPower(subject.device, subject.environment, offMs);
+  await keepOff(subject.device, subject.environment, offMs);
 }
 
 async function afterPowerLoss({ offMs }: PowerLoss, subject: DeviceInRun): Promise<number> {
@@ -157,7 +157,7 @@ async function authenticate(subject: DeviceInRun): Promise<void> {
   }
   enter(subject, 'authenticated');
   device.id ??= tokenSubject(session.token ?? '');
-  environment.changed(device);
+  environment.recordChange(device);
 }
 
 function isRenewalDue({ device, session, environment }: DeviceInRun, token: string): boolean {
@@ -190,9 +190,9 @@ async function resumeInterruptedUpdates(subject: DeviceInRun): Promise<void> {
 async function onboard(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
   for (const step of onboardingSteps.slice(device.onboardingDone)) {
-    await inBackground(environment, () => step(device, session, environment));
+    await runInBackground(environment, () => step(device, session, environment));
     device.onboardingDone++;
-    environment.changed(device);
+    environment.recordChange(device);
   }
 }
 
@@ -213,7 +213,7 @@ async function sendDueInventory(subject: DeviceInRun): Promise<void> {
 }
 
 function sendInventory({ device, session, environment }: DeviceInRun): Promise<void> {
-  return inBackground(environment, () =>
+  return runInBackground(environment, () =>
     environment.client.sendInventory(session, inventoryOf(device)),
   );
 }
@@ -255,7 +255,7 @@ function recordAlreadyInstalled(
     runDeployment.artifactName,
   );
   enterUpdateState({ device, environment }, deployment, 'already-installed');
-  environment.changed(device, deployment);
+  environment.recordChange(device, deployment);
   environment.recordSettled(device, deployment);
 }
 
@@ -266,7 +266,7 @@ async function reportChanges(
   const { device, session, environment } = subject;
   await sendInventory(subject);
   if (device.configuration === earlierConfiguration) return;
-  await inBackground(environment, () =>
+  await runInBackground(environment, () =>
     environment.client.reportConfiguration(session, device.configuration),
   );
 }

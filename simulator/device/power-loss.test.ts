@@ -171,7 +171,7 @@ describe('a simulator that continues from its state folder', () => {
   async function untilPowerLoss(name: string, responses: Responses = {}) {
     const life = await offered(named(name), responses);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
-    life.environment.onChange = (device, deployment) => state.changed(device, deployment);
+    life.environment.onChange = (device, deployment) => state.recordChange(device, deployment);
     life.environment.downloads = state.downloads;
     life.environment.onRest = () => {
       // The simulator itself is killed during a reboot.

@@ -16,14 +16,14 @@ export function losePower(
 ): Promise<void> {
   // A permanent power loss has no end that the next run could wait for.
   if (Number.isFinite(offMs)) device.offUntilMs = environment.clock.now() + offMs;
-  return withoutPower(device, environment, offMs);
+  return keepOff(device, environment, offMs);
 }
 
 /**
  * Keeps the device off for a time; afterwards it must authenticate again.
  * @throws FleetStopped when the run ends first
  */
-export async function withoutPower(
+export async function keepOff(
   device: SimulatedDevice,
   environment: DeviceEnvironment,
   offMs: number,
@@ -35,7 +35,7 @@ export async function withoutPower(
   const upAtMs = environment.clock.monotonicMs() + offMs;
   // The device's next request is due when the power returns.
   if (session) session.dueMs = upAtMs;
-  environment.changed(device);
+  environment.recordChange(device);
   await environment.sleep(offMs);
   device.off = false;
   device.offUntilMs = undefined;

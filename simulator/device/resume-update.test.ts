@@ -69,7 +69,7 @@ describe('a simulator that is killed during an update', () => {
     const state = FleetState.open({ folder: join(folder, 'live'), plan, devices: [device] });
     const copies: { readonly copy: string; readonly statusCount: number }[] = [];
     environment.onChange = (changed, deployment) => {
-      state.changed(changed, deployment);
+      state.recordChange(changed, deployment);
       const copy = join(folder, `moment-${copies.length}`);
       cpSync(join(folder, 'live', 'fleet.ndjson'), join(copy, 'fleet.ndjson'));
       copies.push({ copy, statusCount: statuses.length });

@@ -103,7 +103,7 @@ export async function withRetries<Result>(
  * @throws ClientError when the server cannot be reached or requests a back-off, which ends the
  *   cycle; FleetStopped
  */
-export async function inBackground(
+export async function runInBackground(
   { metrics }: DeviceEnvironment,
   callback: () => Promise<void>,
 ): Promise<void> {

@@ -74,7 +74,7 @@ async function runToEnd(
     // The device handles this interruption when its power returns.
     if (error instanceof PowerLoss && !isSettled(deployment)) {
       deployment.interruptedBy = 'power';
-      subject.environment.changed(subject.device, deployment);
+      subject.environment.recordChange(subject.device, deployment);
     }
     throw error;
   } finally {
@@ -94,7 +94,7 @@ export function deleteUpdateData(
   deployment.downloadedArtifact = undefined;
   environment.downloads?.forget(device);
   environment.recordSettled(device, deployment);
-  environment.changed(device, deployment);
+  environment.recordChange(device, deployment);
 }
 
 /** Sets the state of a deployment on a device and emits the event. */
@@ -139,7 +139,7 @@ async function report(
   status: ReportableStatus,
 ): Promise<void> {
   deployment.unacknowledgedStatus = status;
-  environment.changed(device, deployment);
+  environment.recordChange(device, deployment);
   const response = await withRetries(device, environment, () =>
     environment.client.reportStatus(session, deployment.deploymentId, { status }),
   );
@@ -155,7 +155,7 @@ async function report(
       nextUpdateState(deployment.state, 'abort'),
     );
   } else deployment.abortIgnored = true;
-  environment.changed(device, deployment);
+  environment.recordChange(device, deployment);
 }
 
 /**
@@ -164,7 +164,7 @@ async function report(
  */
 export function rollBack({ device, environment }: DeviceInRun, deployment: DeploymentRecord): void {
   Object.assign(device, deployment.previousSoftware);
-  environment.changed(device, deployment);
+  environment.recordChange(device, deployment);
 }
 
 /**
@@ -177,7 +177,7 @@ export function recordAbort(
 ): void {
   if (!deployment.abortIgnored || !isFinal(deployment.state)) return;
   enterUpdateState({ device, environment }, deployment, nextUpdateState(deployment.state, 'abort'));
-  environment.changed(device, deployment);
+  environment.recordChange(device, deployment);
 }
 
 /** Thrown when the server answers a status report with 409, to end the update. */
@@ -284,7 +284,7 @@ class UpdateRun {
     this.#deployment.downloadedArtifact = artifact;
     if (environment.downloads === undefined) return artifact;
     // Delete the file only after the downloaded state has been stored.
-    environment.changed(device, this.#deployment);
+    environment.recordChange(device, this.#deployment);
     environment.downloads.forget(device);
     return artifact;
   }

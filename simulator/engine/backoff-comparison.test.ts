@@ -100,7 +100,7 @@ describe('the watch over cohorts that return after an outage', () => {
     const devices = [await begun(), await begun(), await begun()];
     const whole = new BackoffWatch(devices);
     const parts = [new BackoffWatch(devices.slice(0, 1)), new BackoffWatch(devices.slice(1))];
-    for (const watch of [whole, ...parts]) watch.returned(1000);
+    for (const watch of [whole, ...parts]) watch.recordReturn(1000);
     const seen = [100, 1400, 1500, 2999, 400].map((atMs, number) => ({ atMs, number }));
     for (const { atMs, number } of seen) {
       const which = number % devices.length;
@@ -122,7 +122,7 @@ describe('the watch over cohorts that return after an outage', () => {
     const watch = new BackoffWatch([device]);
     watch.record(device, answered, 500);
     expect(watch.comparison()).toBeUndefined();
-    watch.returned(1000);
+    watch.recordReturn(1000);
     watch.record(device, { cause: 'transport/OUTAGE', elapsedMs: 0 }, 1100);
     for (const status of [429, 503]) watch.record(device, { status, elapsedMs: 0 }, 1200);
     watch.record(device, { cause: 'timeout', elapsedMs: 0 }, 1300);

@@ -27,7 +27,7 @@ export class BackoffWatch {
   }
 
   /** Records the time at which the network returned. */
-  returned(nowMs: number): void {
+  recordReturn(nowMs: number): void {
     this.#returnedMs ??= nowMs;
   }
 

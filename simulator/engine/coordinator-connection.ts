@@ -18,12 +18,12 @@ export interface CoordinatorConnection {
    * Reports the plan that the shard runs.
    * @param digest SHA-256 of the plan, equal for equal plans
    */
-  planned(digest: string | undefined): void;
+  reportPlan(digest: string | undefined): void;
   /**
    * Reports that the shard is ready and waits for the common start of all shards, or for the end of
    * the run. Returns the milliseconds that have passed since the common start.
    */
-  started(signal: AbortSignal): Promise<number>;
+  awaitStart(signal: AbortSignal): Promise<number>;
   /**
    * Sends the IDs of the shard's devices, once all are accepted, and returns the deployment of the
    * run for the devices of all shards.
@@ -37,9 +37,9 @@ export interface CoordinatorConnection {
   /** Resolves when the coordinator ends the run early. */
   readonly ended: Promise<EndReason>;
   /** Called about once a second. Calls `readFigures` when the coordinator needs new figures. */
-  measured(readFigures: () => ShardFigures): void;
+  reportFigures(readFigures: () => ShardFigures): void;
   /** Reports that the shard has ended and awaits no further message. */
-  over(): void;
+  reportEnd(): void;
   /** Reports how many devices had already finished under the lost worker. */
-  adopted(devices: number): void;
+  reportAdopted(devices: number): void;
 }

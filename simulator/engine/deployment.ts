@@ -30,7 +30,7 @@ export interface DeploymentSourceFacts {
    */
   readonly earlierDeployment: () => RunDeployment | undefined;
   /** Called for each device that had finished the deployment before this process started. */
-  readonly adopted: (device: SimulatedDevice) => void;
+  readonly onAdopted: (device: SimulatedDevice) => void;
 }
 
 /** Returns the source of the plan's deployment; undefined when the plan has no deployment. */
@@ -96,7 +96,7 @@ export async function createPlannedDeployment(
 async function fromCoordinator(
   coordinator: CoordinatorConnection,
   deviceIds: readonly string[],
-  { plan, management, devices, adopted: adopt, earlierDeployment }: DeploymentSourceFacts,
+  { plan, management, devices, onAdopted, earlierDeployment }: DeploymentSourceFacts,
 ): Promise<RunDeployment> {
   const keptDeployment = earlierDeployment();
   const isSame = keptDeployment?.artifactName === plan.deploy;
@@ -110,8 +110,8 @@ async function fromCoordinator(
     recordedDevices.push(...page);
   }
   const adoptedDevices = adoptOutcomes(devices, recordedDevices, runDeployment);
-  for (const device of adoptedDevices) adopt(device);
-  coordinator.adopted(adoptedDevices.length);
+  for (const device of adoptedDevices) onAdopted(device);
+  coordinator.reportAdopted(adoptedDevices.length);
   return runDeployment;
 }
 

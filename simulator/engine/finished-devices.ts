@@ -40,7 +40,7 @@ export class FinishedDevices {
    * Called once the deployment has been created. Devices that finished it in an earlier run count
    * at once.
    */
-  deployed(): void {
+  recordFinishedEarlier(): void {
     for (const device of this.#options.devices) if (this.#isSettled(device)) this.#record(device);
   }
 

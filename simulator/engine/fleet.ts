@@ -239,7 +239,7 @@ export class Fleet {
     signal: AbortSignal,
     { forceStop, keepAlive }: FleetRunOptions = {},
   ): Promise<EndReason> {
-    const lateMs = (await this.#coordinator?.started(signal)) ?? 0;
+    const lateMs = (await this.#coordinator?.awaitStart(signal)) ?? 0;
     this.#startedMs = this.#clock.monotonicMs();
     const { durationMs } = this.#plan;
     const coordinator = this.#coordinator;
@@ -310,7 +310,7 @@ export class Fleet {
    */
   async #stop(loops: readonly Promise<never>[], forceStop?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
-    this.#coordinator?.over();
+    this.#coordinator?.reportEnd();
     const loopEnds = Promise.allSettled(loops);
     const { drainMs } = this.#plan;
     if (drainMs > 0) {
@@ -339,7 +339,7 @@ export class Fleet {
       metrics: this.metrics,
       events: { emit: (fact) => this.#emit(fact) },
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
-      changed: (device, deployment) => this.storage.changed(device, deployment),
+      recordChange: (device, deployment) => this.storage.recordChange(device, deployment),
       downloads: this.storage.downloads,
       sleep: (waitMs, wakeable) => this.#scheduler.sleep(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy: planned } }) => {
@@ -415,13 +415,13 @@ export class Fleet {
       roundMs,
       sleep: (waitMs, wakeable) => this.#scheduler.sleep(waitMs, wakeable),
       wake: (wakeable) => this.#scheduler.wake(wakeable),
-      onKnown: (device) => this.storage.changed(device),
+      onKnown: (device) => this.storage.recordChange(device),
       mayDeploy: () => this.#load.mayDeploy,
       onDeployed: (runDeployment) => {
         this.#events.emit({ kind: 'deployment', ...runDeployment });
-        this.storage.deployed(runDeployment);
-        this.#finished.deployed();
-        this.#load.deployed();
+        this.storage.recordDeployment(runDeployment);
+        this.#finished.recordFinishedEarlier();
+        this.#load.wakeForDeployment();
       },
       deployment: deploymentSource({
         plan: this.#plan,
@@ -429,7 +429,7 @@ export class Fleet {
         devices,
         clock: this.#clock,
         coordinator: this.#coordinator,
-        adopted: (device) => this.storage.changed(device),
+        onAdopted: (device) => this.storage.recordChange(device),
         earlierDeployment: () => this.storage.runDeployment,
       }),
     });

@@ -69,7 +69,7 @@ export class Incidents {
    * Called once the deployment has been created. Wakes the devices of an `update-night` incident
    * within its time window, so that they poll for the deployment.
    */
-  deployed(): void {
+  wakeForDeployment(): void {
     const { incidents, control } = this.#options;
     for (const incident of incidents) {
       if (incident.name !== 'update-night' || incident.withinMs === undefined) continue;
@@ -120,11 +120,11 @@ export class Incidents {
       afterMs: this.#delayMs(incident, device),
       callback: () => callback(device),
     }));
-    this.#inTurn(cues.sort((one, other) => one.afterMs - other.afterMs));
+    this.#runInTurn(cues.sort((one, other) => one.afterMs - other.afterMs));
   }
 
   /** Runs actions at their times, in order, with a single timer. */
-  #inTurn(cues: readonly PlannedAction[]): void {
+  #runInTurn(cues: readonly PlannedAction[]): void {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     let next = 0;

@@ -137,8 +137,8 @@ export class FleetLoad {
   }
 
   /** Called once the deployment has been created. */
-  deployed(): void {
-    this.#incidents?.deployed();
+  wakeForDeployment(): void {
+    this.#incidents?.wakeForDeployment();
   }
 
   /** Starts the stages, the incidents and the extra events. */
@@ -211,7 +211,7 @@ export class FleetLoad {
       devices,
       clock,
       random,
-      onReturn: () => this.#backoff?.returned(clock.monotonicMs()),
+      onReturn: () => this.#backoff?.recordReturn(clock.monotonicMs()),
       control: {
         ...control,
         cutPower: (device, lastingMs) => this.#powerSchedule.cut(device, lastingMs),

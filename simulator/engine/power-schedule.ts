@@ -99,7 +99,7 @@ export class PowerSchedule {
   /** Waits until the next cycle is due, or until the device is to be switched off. */
   #pause(device: SimulatedDevice, waitMs: number): Promise<void> {
     const { scheduler, deviceCounts, elapsedMs } = this.#options;
-    if (this.isSpent(device)) return this.#forGood(device);
+    if (this.isSpent(device)) return this.#switchOff(device);
     const nowMs = elapsedMs();
     const presence = deviceCounts?.presenceOf(device.index, nowMs + SLACK_MS);
     const onMs = presence?.isOn ? presence.untilMs - nowMs : waitMs;
@@ -107,7 +107,7 @@ export class PowerSchedule {
   }
 
   /** Switches off a device that has made its last poll, until the end of the run. */
-  #forGood(device: SimulatedDevice): Promise<void> {
+  #switchOff(device: SimulatedDevice): Promise<void> {
     if (device.session) device.session.dueMs = undefined;
     this.#options.onSpent(device);
     return this.#options.scheduler.sleep(Number.POSITIVE_INFINITY);

@@ -33,10 +33,10 @@ export function sampleDevices({
 export function exchangeTaps(
   plan: FleetPlan,
   clock: Clock,
-  saw: (exchange: WatchedExchange) => void,
+  onExchange: (exchange: WatchedExchange) => void,
 ): (device: { readonly index: number }) => ExchangeTap | undefined {
   const sample = sampleDevices(plan);
   const { baseUrl } = plan;
   return ({ index: device }) =>
-    sample.has(device) ? new ExchangeTap({ device, baseUrl, clock, onExchange: saw }) : undefined;
+    sample.has(device) ? new ExchangeTap({ device, baseUrl, clock, onExchange }) : undefined;
 }

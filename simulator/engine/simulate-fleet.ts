@@ -126,7 +126,7 @@ export async function simulateFleet(
     onKeys: environment.onKeys,
   });
   const summary = await planSummary(plan);
-  coordinator?.planned(summary.digest);
+  coordinator?.reportPlan(summary.digest);
   const { inProcess, intervals } = environment;
   const userIntervalMs = intervals?.userMs;
   const parts: FleetParts = {
@@ -144,7 +144,8 @@ export async function simulateFleet(
     watch.recordCounts(fleet.openNow());
     const shard = plan.shard?.index ?? 0;
     // In a run with several shards, the coordinator judges the thresholds for all of them together.
-    if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
+    if (coordinator)
+      coordinator.reportFigures(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.check(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
     const funnel = funnelOf(fleet.devices, fleet.runDeployment);
     fleet.metrics.series.recordDevices(clock.now(), deviceCountsOf(funnel));
@@ -160,7 +161,7 @@ export async function simulateFleet(
     report();
     await unlessStopped(fleet.reach(signal));
     isPreparingKeys = true;
-    await unlessStopped(preparedKeys(identities, fleet, signal));
+    await unlessStopped(prepareKeys(identities, fleet, signal));
     isPreparingKeys = false;
     const { forceStop, stay } = environment;
     const resultWhen = async (ended: EndReason): Promise<FleetResult> => {
@@ -222,7 +223,7 @@ async function unlessStopped(step: Promise<void>): Promise<void> {
  * Creates all missing keys before the run, because a prime search during the run would distort its
  * figures.
  */
-async function preparedKeys(
+async function prepareKeys(
   { keyring }: Identities,
   { devices }: Fleet,
   signal: AbortSignal,

@@ -146,9 +146,9 @@ export class FleetSockets {
       state.socket?.watch(monotonicMs);
       this.#dropExpired(device, state, nowMs);
       if (state.spoken !== undefined) state.socket?.say(state.spoken.due());
-      if (state.socket?.state === 'closed') this.#broken(device, state, nowMs);
+      if (state.socket?.state === 'closed') this.#recordBreak(device, state, nowMs);
       const isDue = state.socket === undefined && state.dueMs <= nowMs;
-      if (isDue && isCutOff) this.#unreached(device, state, 'transport/OUTAGE');
+      if (isDue && isCutOff) this.#recordUnreached(device, state, 'transport/OUTAGE');
       else if (isDue && handshakes < HANDSHAKES_MAX && this.#passesNetwork(device, state)) {
         handshakes++;
         this.#open(device, state);
@@ -186,7 +186,7 @@ export class FleetSockets {
     if (network === undefined || state.isOnWay) return true;
     const waitMs = network.handshakeMs(state.openings++);
     if (waitMs === undefined) {
-      this.#unreached(device, state, 'transport/NETWORK_LOSS');
+      this.#recordUnreached(device, state, 'transport/NETWORK_LOSS');
       return false;
     }
     state.isOnWay = true;
@@ -194,7 +194,7 @@ export class FleetSockets {
     return waitMs === 0;
   }
 
-  #unreached(device: SimulatedDevice, state: SocketState, label: string): void {
+  #recordUnreached(device: SimulatedDevice, state: SocketState, label: string): void {
     state.breaks++;
     state.isOnWay = false;
     this.#options.metrics.countError({ operation: operations.connect.id, label });
@@ -217,7 +217,7 @@ export class FleetSockets {
     return state;
   }
 
-  #broken(device: SimulatedDevice, state: SocketState, nowMs: number): void {
+  #recordBreak(device: SimulatedDevice, state: SocketState, nowMs: number): void {
     state.breaks = state.socket?.wasOpen ? 1 : state.breaks + 1;
     const label = state.socket?.closedBy ?? 'closed';
     this.#options.metrics.countError({ operation: operations.connect.id, label });
@@ -265,10 +265,10 @@ export class FleetSockets {
     const caller = deviceCaller(device);
     const startedMs = clock.monotonicMs();
     return {
-      sent: (latenessMs) => metrics.sent(latenessMs),
-      signatureRefused: (operation) => metrics.signatureRefused(operation),
-      bytesSent: (operation, bytes) => metrics.bytesSent(operation, bytes),
-      bytesReceived: (operation, bytes) => metrics.bytesReceived(operation, bytes),
+      recordLateness: (latenessMs) => metrics.recordLateness(latenessMs),
+      recordRefusedSignature: (operation) => metrics.recordRefusedSignature(operation),
+      recordSentBytes: (operation, bytes) => metrics.recordSentBytes(operation, bytes),
+      recordReceivedBytes: (operation, bytes) => metrics.recordReceivedBytes(operation, bytes),
       recordResponse: ({ operation, status, elapsedMs, waitingMs }) => {
         metrics.recordResponse({ operation, caller, status, elapsedMs, waitingMs });
         events.emit({ kind: 'exchange', device, operation, status, elapsedMs, waitingMs });

@@ -71,7 +71,7 @@ class NodeMachine implements Machine {
   constructor() {
     this.#delay.enable();
     this.#observer = new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) this.#collected(duration);
+      for (const { duration } of list.getEntries()) this.#recordCollection(duration);
     });
     this.#observer.observe({ entryTypes: ['gc'] });
   }
@@ -98,7 +98,7 @@ class NodeMachine implements Machine {
     this.#observer.disconnect();
   }
 
-  #collected(durationMs: number): void {
+  #recordCollection(durationMs: number): void {
     this.#collections++;
     this.#collectionMs += durationMs;
     this.#collectionMaxMs = Math.max(this.#collectionMaxMs, durationMs);

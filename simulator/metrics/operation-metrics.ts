@@ -35,15 +35,15 @@ export class OperationMetrics {
     this.#entry(operation).noResponses[noResponse]++;
   }
 
-  bytesSent(operation: string, bytes: number): void {
+  recordSentBytes(operation: string, bytes: number): void {
     this.#entry(operation).sentBytes += bytes;
   }
 
-  bytesReceived(operation: string, bytes: number): void {
+  recordReceivedBytes(operation: string, bytes: number): void {
     this.#entry(operation).receivedBytes += bytes;
   }
 
-  signatureRefused(operation: string): void {
+  recordRefusedSignature(operation: string): void {
     this.#entry(operation).signatureRefusals++;
   }
 

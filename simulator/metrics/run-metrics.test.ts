@@ -77,9 +77,9 @@ describe('the metrics of a run', () => {
 
   it('count bytes by operation, stage and second, also of an exchange without a response', () => {
     const metrics = new RunMetrics(clock);
-    metrics.bytesSent('post-alerts', 120);
+    metrics.recordSentBytes('post-alerts', 120);
     metrics.enterStage('hold');
-    metrics.bytesReceived('download-artifact', 5000);
+    metrics.recordReceivedBytes('download-artifact', 5000);
     metrics.recordNoResponse({ operation: 'download-artifact', noResponse: 'reset' });
     const bytes = { sentBytes: 120, receivedBytes: 5000 };
     expect(metrics.operations()).toMatchObject([
@@ -151,10 +151,10 @@ describe('the metrics of a run', () => {
   it('count each stage separately, and the whole run in addition', () => {
     const metrics = new RunMetrics(clock);
     metrics.enterStage('ramp');
-    metrics.sent(80);
+    metrics.recordLateness(80);
     metrics.recordResponse(answered('post-alerts', 204, 100));
     metrics.enterStage('hold');
-    metrics.sent(1);
+    metrics.recordLateness(1);
     metrics.recordResponse(answered('post-alerts', 204, 5));
     metrics.recordNoResponse({ operation: 'post-alerts', noResponse: 'timeout' });
     metrics.enterStage('drain');

@@ -75,7 +75,7 @@ export class RunMetrics implements ExchangeMeter {
     return this.#stage.name;
   }
 
-  sent(latenessMs: number): void {
+  recordLateness(latenessMs: number): void {
     this.lateness.record(latenessMs);
     this.#stage.lateness.record(latenessMs);
   }
@@ -99,21 +99,21 @@ export class RunMetrics implements ExchangeMeter {
     this.series.recordExchange(this.#clock.now(), undefined, true);
   }
 
-  bytesSent(operation: string, bytes: number): void {
-    this.#whole.bytesSent(operation, bytes);
-    this.#stage.operations.bytesSent(operation, bytes);
+  recordSentBytes(operation: string, bytes: number): void {
+    this.#whole.recordSentBytes(operation, bytes);
+    this.#stage.operations.recordSentBytes(operation, bytes);
     this.series.recordBytes(this.#clock.now(), { sentBytes: bytes, receivedBytes: 0 });
   }
 
-  bytesReceived(operation: string, bytes: number): void {
-    this.#whole.bytesReceived(operation, bytes);
-    this.#stage.operations.bytesReceived(operation, bytes);
+  recordReceivedBytes(operation: string, bytes: number): void {
+    this.#whole.recordReceivedBytes(operation, bytes);
+    this.#stage.operations.recordReceivedBytes(operation, bytes);
     this.series.recordBytes(this.#clock.now(), { sentBytes: 0, receivedBytes: bytes });
   }
 
-  signatureRefused(operation: string): void {
-    this.#whole.signatureRefused(operation);
-    this.#stage.operations.signatureRefused(operation);
+  recordRefusedSignature(operation: string): void {
+    this.#whole.recordRefusedSignature(operation);
+    this.#stage.operations.recordRefusedSignature(operation);
   }
 
   /**

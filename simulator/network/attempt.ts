@@ -72,7 +72,7 @@ export class Attempt implements ItemInProgress {
   }
 
   /** Records that the request is now written to a connection. */
-  sent(): void {
+  recordSent(): void {
     this.#sentMs = this.#limits.clock.monotonicMs();
   }
 

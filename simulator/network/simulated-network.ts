@@ -99,7 +99,7 @@ export class SimulatedNetwork {
   }
 
   async #exchange(transport: RequestSender, request: HttpRequest): Promise<HttpResponse> {
-    const transmission = await this.#sent(request);
+    const transmission = await this.#transmit(request);
     const response = await transport.exchange(transmission.request);
     if (transmission.outcome.lostAt !== undefined) return transmission.lose();
     await this.#options.sleep(this.#transferMs(response.body.length));
@@ -107,7 +107,7 @@ export class SimulatedNetwork {
   }
 
   async #open(transport: RequestSender, request: HttpRequest): Promise<OpenResponse> {
-    const transmission = await this.#sent(request);
+    const transmission = await this.#transmit(request);
     const response = await transport.open(transmission.request);
     const bodyBytes = Number(response.headers['content-length'] ?? 0);
     const { lostAt } = transmission.outcome;
@@ -123,7 +123,7 @@ export class SimulatedNetwork {
    * simulated network counts neither as server latency nor as lateness of the request.
    * @throws TransportError, TimeoutError when the request is lost; FleetStopped
    */
-  async #sent(request: HttpRequest): Promise<Transmission> {
+  async #transmit(request: HttpRequest): Promise<Transmission> {
     const { clock, sleep } = this.#options;
     const startedMs = clock.monotonicMs();
     const outcome = this.#drawOutcome();

@@ -27,18 +27,18 @@ import { type WholeResponse, WholeResponseReader } from './whole-response.ts';
 /** Receives the metrics of every exchange, with or without a response. */
 export interface ExchangeMeter {
   /** Called when a scheduled exchange is sent, with its lateness in milliseconds. */
-  sent(latenessMs: number): void;
+  recordLateness(latenessMs: number): void;
   recordResponse(exchange: AnsweredExchange): void;
   recordNoResponse(exchange: UnansweredExchange): void;
   /**
    * Called with the size of a request's body when it is written to a connection, and with the size
    * of a WebSocket message that is sent.
    */
-  bytesSent(operation: string, bytes: number): void;
+  recordSentBytes(operation: string, bytes: number): void;
   /** Called with the size of each received chunk of a body, and of each WebSocket message. */
-  bytesReceived(operation: string, bytes: number): void;
+  recordReceivedBytes(operation: string, bytes: number): void;
   /** Called in addition to `recordResponse` when the server refused the device's signature. */
-  signatureRefused(operation: string): void;
+  recordRefusedSignature(operation: string): void;
 }
 
 /** An exchange that got a response. */
@@ -179,7 +179,7 @@ export class Transport {
    * @throws TransportError, TimeoutError, ResponseError (`too-large`), FleetStopped
    */
   async exchange(request: HttpRequest): Promise<HttpResponse> {
-    const attempt = this.#begun(request);
+    const attempt = this.#begin(request);
     try {
       this.#expectNoObstacle(request);
       const { status, headers, body, isTruncated } = await this.#whole(request, attempt);
@@ -198,7 +198,7 @@ export class Transport {
    * @throws TransportError, TimeoutError, FleetStopped
    */
   async open(request: HttpRequest): Promise<OpenResponse> {
-    const attempt = this.#begun(request);
+    const attempt = this.#begin(request);
     try {
       this.#expectNoObstacle(request);
       attempt.restartTimeLimit();
@@ -255,9 +255,9 @@ export class Transport {
     await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
   }
 
-  #begun(request: HttpRequest): Attempt {
+  #begin(request: HttpRequest): Attempt {
     const attempt = new Attempt(request, this.#options);
-    if (request.dueMs !== undefined) this.observer.sent(attempt.latenessMs);
+    if (request.dueMs !== undefined) this.observer.recordLateness(attempt.latenessMs);
     this.#inFlight.add(attempt);
     return attempt;
   }
@@ -279,8 +279,8 @@ export class Transport {
       const reader = new WholeResponseReader(maxBytesOf(request), {
         resolve,
         reject,
-        onSent: () => this.#sent(attempt, request),
-        onReceived: (bytes) => this.observer.bytesReceived(request.operation, bytes),
+        onSent: () => this.#recordSent(attempt, request),
+        onReceived: (bytes) => this.observer.recordReceivedBytes(request.operation, bytes),
       });
       attempt.onAbort(() => reader.abort(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
@@ -293,15 +293,15 @@ export class Transport {
     const { method, headers, body = null } = request;
     const { dispatcher, ...slot } = this.#locationOf(request);
     const signal = attempt.signal();
-    const onSent = (): void => this.#sent(attempt, request);
+    const onSent = (): void => this.#recordSent(attempt, request);
     const watchedDispatcher = dispatcher.compose?.(whenSent(onSent));
     if (watchedDispatcher === undefined) onSent();
     return (watchedDispatcher ?? dispatcher).request({ method, headers, body, signal, ...slot });
   }
 
-  #sent(attempt: Attempt, { operation, body }: HttpRequest): void {
-    attempt.sent();
-    if (body !== undefined) this.observer.bytesSent(operation, Buffer.byteLength(body));
+  #recordSent(attempt: Attempt, { operation, body }: HttpRequest): void {
+    attempt.recordSent();
+    if (body !== undefined) this.observer.recordSentBytes(operation, Buffer.byteLength(body));
   }
 
   #locationOf(request: HttpRequest): ConnectionSlot {
@@ -322,7 +322,7 @@ export class Transport {
     const countDone = (): void => this.#done(attempt, request, status);
     const asFailure = (error: unknown): unknown => this.#failed(attempt, error);
     const countReceived = (bytes: number): void =>
-      this.observer.bytesReceived(request.operation, bytes);
+      this.observer.recordReceivedBytes(request.operation, bytes);
     async function* chunks(): AsyncGenerator<Buffer> {
       try {
         for await (const chunk of body) {
@@ -361,12 +361,12 @@ export class Transport {
     const clientError = attempt.errorOf(error);
     if (this.#inFlight.delete(attempt)) {
       attempt.end();
-      if (clientError instanceof ClientError) this.#unanswered(clientError);
+      if (clientError instanceof ClientError) this.#reportNoResponse(clientError);
     }
     return clientError;
   }
 
-  #unanswered(error: ClientError): void {
+  #reportNoResponse(error: ClientError): void {
     const { operation, caller, label: cause, elapsedMs } = error;
     this.observer.recordNoResponse({ operation, caller, noResponse: noResponseIn(error) });
     this.#options.onExchange?.({ operation, caller, cause, elapsedMs });

@@ -58,7 +58,7 @@ export class EventLines {
   constructor(options: EventLinesOptions) {
     this.#options = options;
     this.#bufferMaxBytes = options.bufferMaxBytes ?? BUFFER_MAX_BYTES;
-    options.stream.on('error', (error) => this.#failed(error));
+    options.stream.on('error', (error) => this.#recordFailure(error));
     this.#sweep = options.clock.every(INSTANT_MAX_MS, () => this.#endInstant());
   }
 
@@ -141,13 +141,13 @@ export class EventLines {
       this.#inFlight -= count;
       if (error) {
         this.#lost += count;
-        this.#failed(error);
+        this.#recordFailure(error);
       } else this.#written += count;
       if (this.#inFlight === 0) this.#onIdle();
     });
   }
 
-  #failed(error: Error): void {
+  #recordFailure(error: Error): void {
     this.#error ??= 'code' in error ? String(error.code) : error.message;
     this.#onIdle();
   }

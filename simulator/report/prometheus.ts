@@ -175,8 +175,8 @@ export class FleetMetrics {
 
   /** Accepts an event. It never waits. */
   readonly record = (event: FleetEvent): void => {
-    if (event.kind === 'exchange') this.#ended(event);
-    else if (event.kind === 'update') this.#entered(event);
+    if (event.kind === 'exchange') this.#recordExchange(event);
+    else if (event.kind === 'update') this.#recordUpdateState(event);
     else if (event.kind === 'violation') {
       const { requirement, operation } = event;
       this.#violations.inc({ requirement, operation });
@@ -188,7 +188,7 @@ export class FleetMetrics {
   /** Updates the metrics from a progress report of the run. */
   recordProgress(progress: FleetProgress): void {
     const { funnel, socketsOpen, elapsedMs, stage } = progress;
-    this.#enteredStage(stage);
+    this.#enterStage(stage);
     this.#recordGenerators(progress);
     this.#recordTraffic(progress);
     this.#fixedRatePolls.reset();
@@ -236,7 +236,7 @@ export class FleetMetrics {
     this.#bytes.inc({ direction: 'downloaded' }, downloadedBytes);
   }
 
-  #ended(event: FleetEvent & { kind: 'exchange' }): void {
+  #recordExchange(event: FleetEvent & { kind: 'exchange' }): void {
     const { operation, status, cause, elapsedMs, waitingMs } = event;
     if (status === undefined) {
       this.#exchanges.inc({ operation, outcome: 'unanswered' });
@@ -253,7 +253,7 @@ export class FleetMetrics {
     this.#service.observe({ operation }, (elapsedMs - waitingMs) / MS_PER_SECOND);
   }
 
-  #entered({ device, state, atMs }: FleetEvent & { kind: 'update' }): void {
+  #recordUpdateState({ device, state, atMs }: FleetEvent & { kind: 'update' }): void {
     this.#states.inc({ state });
     if (state === 'offered') this.#offeredMs.set(device, atMs);
     const offeredMs = this.#offeredMs.get(device);
@@ -262,7 +262,7 @@ export class FleetMetrics {
     this.#updates.observe({ outcome: state }, (atMs - offeredMs) / MS_PER_SECOND);
   }
 
-  #enteredStage(stage: string): void {
+  #enterStage(stage: string): void {
     const stageLabel = this.#bounded(stage);
     if (this.#stage !== undefined) this.#stages.set({ stage: this.#stage }, 0);
     this.#stage = stageLabel;

@@ -93,12 +93,12 @@ function live(
 ) {
   // The exchanges of each part are in chronological order, so the clock never goes back.
   clock.advance(Math.max(0, noonMs + afterMs - clock.now()));
-  metrics.sent(latencyMs / 10);
-  metrics.bytesSent(operation, Math.round(latencyMs));
+  metrics.recordLateness(latencyMs / 10);
+  metrics.recordSentBytes(operation, Math.round(latencyMs));
   if (typeof end === 'number') {
     const waitingMs = latencyMs / 4;
     metrics.recordResponse({ operation, caller, status: end, elapsedMs: latencyMs, waitingMs });
-    metrics.bytesReceived(operation, Math.round(2 * latencyMs));
+    metrics.recordReceivedBytes(operation, Math.round(2 * latencyMs));
   } else {
     metrics.recordNoResponse({ operation, caller, noResponse: end });
     metrics.countError({ operation, label: end });

@@ -33,7 +33,8 @@ async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 're
     if (step === 'known') device.session ??= await sessionOf();
     if (step === 'accepted') device.id = 'id-0';
     if (step === 'known' || step === 'accepted') ledger.record(device);
-    if (step === 'deployed') ledger.deployed({ deploymentId: 'd-1', artifactName: 'release-2' });
+    if (step === 'deployed')
+      ledger.recordDeployment({ deploymentId: 'd-1', artifactName: 'release-2' });
     if (step === 'removed') ledger.append({ removed: 'id-0' });
   }
   ledger.close();

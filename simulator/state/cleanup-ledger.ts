@@ -128,7 +128,7 @@ export class CleanupLedger {
   }
 
   /** Records a deployment that the run has created. */
-  deployed({ deploymentId }: RunDeployment): void {
+  recordDeployment({ deploymentId }: RunDeployment): void {
     this.append({ deployment: deploymentId });
   }
 

@@ -195,14 +195,14 @@ class Cleanup {
   }
 
   async #closeDeployment(id: string, ledger: CleanupLedger): Promise<void> {
-    await this.#noting(`deployment ${id}`, async () => {
+    await this.#attempt(`deployment ${id}`, async () => {
       const became = await this.#management.abortDeployment(id);
       if (this.#isRemoved(became, id, ledger)) this.#deploymentsClosed++;
     });
   }
 
   async #decommission(id: string, index: number, ledger: CleanupLedger): Promise<void> {
-    await this.#noting(`device ${index} (${id})`, async () => {
+    await this.#attempt(`device ${index} (${id})`, async () => {
       const became = await this.#management.decommission(id);
       if (this.#isRemoved(became, id, ledger)) this.#decommissioned++;
       else this.#notThere++;
@@ -228,7 +228,7 @@ class Cleanup {
   async #findIds(sought: readonly LedgerDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
     const byIdentity = new Map(sought.map((device) => [identityKey(device.identity), device]));
-    await this.#noting(`${sought.length} devices without an ID`, async () => {
+    await this.#attempt(`${sought.length} devices without an ID`, async () => {
       for (const status of authSetStatuses) await this.#findAmong(status, byIdentity, ledger);
       for (const { index } of sought.filter(({ isSought }) => isSought)) {
         this.#notThere++;
@@ -257,7 +257,7 @@ class Cleanup {
   }
 
   /** Runs a removal. If it fails, records the reason so that the cleanup can continue. */
-  async #noting(action: string, callback: () => Promise<void>): Promise<void> {
+  async #attempt(action: string, callback: () => Promise<void>): Promise<void> {
     try {
       if (this.#options.signal.aborted) throw new FleetStopped();
       await callback();
@@ -272,10 +272,10 @@ class Cleanup {
 
 /** An observer that ignores all exchanges, because a cleanup records no metrics. */
 const nobody = {
-  sent: () => undefined,
+  recordLateness: () => undefined,
   recordResponse: () => undefined,
   recordNoResponse: () => undefined,
-  signatureRefused: () => undefined,
-  bytesSent: () => undefined,
-  bytesReceived: () => undefined,
+  recordRefusedSignature: () => undefined,
+  recordSentBytes: () => undefined,
+  recordReceivedBytes: () => undefined,
 };

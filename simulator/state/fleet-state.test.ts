@@ -51,7 +51,7 @@ async function livedFleet(): Promise<SimulatedDevice[]> {
   device.keyGeneration = 2;
   device.onboardingDone = 4;
   device.configuration = { key: 'value' };
-  state.changed(device);
+  state.recordChange(device);
   device.provides = { device_type: 'board', artifact_name: 'release-2', other: 'y' };
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
   Object.assign(deployment, {
@@ -60,8 +60,8 @@ async function livedFleet(): Promise<SimulatedDevice[]> {
     abortRequested: true,
   });
   deployment.reported.push('downloading');
-  state.changed(device, deployment);
-  state.deployed({ deploymentId: 'deployment-1', artifactName: 'release-2' });
+  state.recordChange(device, deployment);
+  state.recordDeployment({ deploymentId: 'deployment-1', artifactName: 'release-2' });
   return devices;
 }
 
@@ -118,7 +118,7 @@ describe('a fleet kept in a state folder', () => {
       state: 'aborted',
       unacknowledgedStatus: undefined,
     }) as SimulatedDevice['deployments'][number];
-    open[0]?.changed(device, device.deployments[0]);
+    open[0]?.recordChange(device, device.deployments[0]);
     killed();
     const again = devicesOf(2);
     stateOf(again);
@@ -130,10 +130,10 @@ describe('a fleet kept in a state folder', () => {
     const [, device = deviceOf()] = await livedFleet();
     const file = join(folder, 'fleet.ndjson');
     const sizeBytes = statSync(file).size;
-    open[0]?.changed(device);
+    open[0]?.recordChange(device);
     expect(statSync(file).size).toBe(sizeBytes);
     device.onboardingDone = 5;
-    open[0]?.changed(device);
+    open[0]?.recordChange(device);
     expect(readFileSync(file, 'utf8').slice(sizeBytes)).toMatch(
       /^\w{8} \{"device":1,"onboardingDone":5\}\n$/,
     );
@@ -146,7 +146,7 @@ describe('a fleet kept in a state folder', () => {
     device.configuration = { long: 'x'.repeat(200_000) };
     for (let iteration = 0; iteration < 400; iteration++) {
       device.configuration = { ...device.configuration, iteration: String(iteration) };
-      state.changed(device, deployment);
+      state.recordChange(device, deployment);
     }
     expect(statSync(join(folder, 'fleet.ndjson')).size).toBeLessThan(40 * 2 ** 20);
     killed();
@@ -166,7 +166,7 @@ describe('a fleet kept in a state folder', () => {
     const [device = deviceOf()] = devicesOf(1, 1);
     const state = stateOf([device], { shard: { index: 1, of: 2 } });
     device.id = 'id-1';
-    state.changed(device);
+    state.recordChange(device);
     state.close();
     open.splice(0);
     const [again = deviceOf()] = devicesOf(1, 1);

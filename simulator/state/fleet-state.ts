@@ -124,7 +124,7 @@ export class FleetState {
    * Stores the deployment that the run has created.
    * @throws FleetStateError
    */
-  deployed(runDeployment: RunDeployment): void {
+  recordDeployment(runDeployment: RunDeployment): void {
     this.#runDeployment = runDeployment;
     this.#append({ runDeployment });
   }
@@ -133,7 +133,7 @@ export class FleetState {
    * Stores the changes of a device.
    * @throws FleetStateError
    */
-  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
+  recordChange(device: SimulatedDevice, deployment?: DeploymentRecord): void {
     const line = this.#lineOf(device, this.#kept);
     if (deployment)
       this.#append({ ...line, device: device.index, deployment: deploymentRecord(deployment) });

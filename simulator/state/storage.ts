@@ -20,20 +20,20 @@ export interface RunStorage {
    * Stores the changes of a device.
    * @throws StateError when they cannot be stored
    */
-  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void;
+  recordChange(device: SimulatedDevice, deployment?: DeploymentRecord): void;
   /**
    * Stores the deployment that the run has created.
    * @throws StateError when it cannot be stored
    */
-  deployed(runDeployment: RunDeployment): void;
+  recordDeployment(runDeployment: RunDeployment): void;
   close(): void;
 }
 
 /** The storage of a run that stores nothing. */
 export const noStorage: RunStorage = {
   runDeployment: undefined,
-  changed: () => undefined,
-  deployed: () => undefined,
+  recordChange: () => undefined,
+  recordDeployment: () => undefined,
   close: () => undefined,
 };
 
@@ -110,14 +110,14 @@ class FolderStorage implements RunStorage {
     return this.#state?.downloads;
   }
 
-  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
+  recordChange(device: SimulatedDevice, deployment?: DeploymentRecord): void {
     this.#made?.ledger.record(device);
-    this.#state?.changed(device, deployment);
+    this.#state?.recordChange(device, deployment);
   }
 
-  deployed(runDeployment: RunDeployment): void {
-    this.#made?.ledger.deployed(runDeployment);
-    this.#state?.deployed(runDeployment);
+  recordDeployment(runDeployment: RunDeployment): void {
+    this.#made?.ledger.recordDeployment(runDeployment);
+    this.#state?.recordDeployment(runDeployment);
   }
 
   close(): void {

@@ -135,7 +135,7 @@ export class InstantEnvironment implements DeviceEnvironment {
     return deviceKey(random, 0, 'ed25519', generation);
   }
 
-  changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
+  recordChange(device: SimulatedDevice, deployment?: DeploymentRecord): void {
     this.onChange(device, deployment);
   }
 

@@ -52,6 +52,7 @@ function exchangeOf(exchange: Partial<FullExchange>): FullExchange {
     responseBytes: () => undefined,
     requestHeaders: () => ({}),
     responseHeaders: () => ({}),
+    alteration: undefined,
     ...exchange,
   };
 }

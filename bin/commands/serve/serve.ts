@@ -117,7 +117,7 @@ async function serve(options: ServeOptions): Promise<ExitCode> {
     return exitCodes.pass;
   }
   const stop = stopSignal();
-  return whileServing(options, output, async ({ server, ready, tls }) => {
+  return runWithServer(options, output, async ({ server, ready, tls }) => {
     if (json) output.data(ready);
     else output.line([readyLine(server), ...tlsLines(tls)].join('\n'));
     await untilAborted(stop);
@@ -137,7 +137,7 @@ interface Serving {
  * @returns the exit code of the work; instead of 0, that of planned faults which never fired
  * @throws CommandError when the server cannot start
  */
-export async function whileServing<Code extends number>(
+export async function runWithServer<Code extends number>(
   options: ServeOptions,
   output: Output,
   work: (serving: Serving) => Promise<Code>,
@@ -146,7 +146,7 @@ export async function whileServing<Code extends number>(
   const { tls: tlsSettings, caFolder } = tlsPlan(options);
   await prepareReadyFile(readyFile);
   await prepareCaFolder(caFolder);
-  const rules = await plannedFaults(faults);
+  const rules = await readFaultPlan(faults);
   delayWasmOptimization();
   // The server is imported here so that `--help` does not load it.
   const { startServer } = await import('../../../server/server.ts');
@@ -190,7 +190,7 @@ async function loadClientReader() {
 // given.
 
 /** Reads the fault plan. @throws CommandError with file, line and column of each error */
-async function plannedFaults(file: string | undefined) {
+async function readFaultPlan(file: string | undefined) {
   if (file === undefined) return [];
   const { readPlanFile } = await import('../../server-access/fault-plan-file.ts');
   return readPlanFile('--faults', file);

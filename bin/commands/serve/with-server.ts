@@ -16,7 +16,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { tlsOptionRows } from '../../server-access/tls.ts';
-import { type ServeOptions, startRows, whileServing } from './serve.ts';
+import { runWithServer, type ServeOptions, startRows } from './serve.ts';
 
 /**
  * The options of `fleetbed serve`, with free ports and without a log, so that runs share a machine.
@@ -65,7 +65,7 @@ export function configure(command: Command): void {
 }
 
 function withServer(args: readonly string[], options: ServeOptions): Promise<number> {
-  return whileServing(options, createOutput(true), async ({ ready }) => {
+  return runWithServer(options, createOutput(true), async ({ ready }) => {
     const [program = '', ...programArgs] = args;
     const child = spawn(program, programArgs, { stdio: 'inherit', env: environmentOf(ready) });
     const release = passOnSignals(child);

@@ -144,7 +144,7 @@ export class RemoteShell {
     if (typ === 'ping') void this.#say('pong', {});
     else if (typ === 'stop') this.#finish(hasFailed ? textOf(message) : undefined);
     else if (hasFailed) this.#finish(textOf(message) || `${typ} failed`);
-    else if (typ === 'new') this.#begun(message);
+    else if (typ === 'new') this.#receiveStart(message);
     else if (typ === 'shell' && !this.#screen.show(body)) this.#socket?.pause();
   }
 
@@ -164,7 +164,7 @@ export class RemoteShell {
     else this.#screen.note(err);
   }
 
-  #begun({ sid = '' }: ConnectMessage): void {
+  #receiveStart({ sid = '' }: ConnectMessage): void {
     this.#sid = sid;
     this.#started();
   }

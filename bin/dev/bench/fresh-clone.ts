@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
-import { type BenchContext, inRounds } from './rounds.ts';
+import { type BenchContext, measureInRounds } from './rounds.ts';
 import { type BenchRow, limitRow, rowOf } from './row.ts';
 
 const FIRST_LINE_MAX_S = 15;
@@ -27,7 +27,7 @@ export async function freshCloneRows(context: BenchContext): Promise<BenchRow[]>
     context.output.progress('installing the packages of a fresh clone');
     const install = { name: 'npm ci', values: [await secondsOf(clone, 'npm', ['ci'])] };
     const unbuilt = () => removeBuild(clone);
-    const [build, first, second] = await inRounds(context, {
+    const [build, first, second] = await measureInRounds(context, {
       title: 'fresh clone',
       rounds: context.rounds,
       programs: [

@@ -27,7 +27,7 @@ export interface MeasuredProgram {
  * that no program always follows the same one.
  * @returns the figures of each, in the order of the programs
  */
-export async function inRounds<const All extends readonly MeasuredProgram[]>(
+export async function measureInRounds<const All extends readonly MeasuredProgram[]>(
   { output }: Pick<BenchContext, 'output'>,
   { title, rounds, programs }: { title: string; rounds: number; programs: All },
 ): Promise<{ [At in keyof All]: RoundFigures }> {

@@ -90,7 +90,7 @@ async function refuseUpgrades(
     while (leftCount > 0) {
       leftCount -= 1;
       const url = leftCount % 4 === 0 ? controlUrl : baseUrl;
-      await refusedUpgrade(url, leftCount % 2 === 0 ? 'CONNECT' : 'GET');
+      await sendRefusedUpgrade(url, leftCount % 2 === 0 ? 'CONNECT' : 'GET');
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
@@ -110,7 +110,7 @@ async function refuseUpgrades(
  * Sends a refused upgrade, and resolves when the server answers or closes the connection. After a
  * response it sends one more byte, then closes.
  */
-async function refusedUpgrade(url: string, method: string): Promise<void> {
+async function sendRefusedUpgrade(url: string, method: string): Promise<void> {
   const socket = reach(url);
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket';
   socket.write(`${method} /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n${upgrade}\r\n\r\n`);

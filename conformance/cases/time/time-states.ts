@@ -36,7 +36,7 @@ const DAYS_SECONDS = 40 * 86_400;
 const start = { area: 'time', effect: 'write', needs: ['user', 'clock-control'] } as const;
 
 /** Waits forty days, after which the device needs a new token. */
-async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {
+async function waitDays(device: SuiteDevice, context: TestContext): Promise<void> {
   await context.control.advance(DAYS_SECONDS);
   device.token = requireToken(await device.authenticate()).text;
 }
@@ -119,7 +119,7 @@ const lateFirstPollCases = defineScenario({
       title: 'A deployment is offered to a device that asks for the first time after forty days.',
       requirements: ['next.get-pending-is-200'],
       run: async ({ device }, context) => {
-        await daysLater(device, context);
+        await waitDays(device, context);
         expectStatus(await poll(device), 200);
       },
     },
@@ -144,7 +144,7 @@ const slowUpdateCases = defineScenario({
       run: async (arranged, context) => {
         const { device, id } = arranged;
         requireStatus('a report', await report(arranged, 'installing'), 204);
-        await daysLater(device, context);
+        await waitDays(device, context);
         const secondOffer = await poll(device);
         expectStatus(secondOffer, 200);
         expectEqual('the ID of the deployment', instructedId(secondOffer), id);
@@ -157,7 +157,7 @@ const slowUpdateCases = defineScenario({
       requirements: ['next.finished-is-over'],
       run: async (arranged, context) => {
         requireStatus('a report', await report(arranged, 'success'), 204);
-        await daysLater(arranged.device, context);
+        await waitDays(arranged.device, context);
         expectNoOffer(await poll(arranged.device));
       },
     },
@@ -168,7 +168,7 @@ const slowUpdateCases = defineScenario({
       run: async (arranged, context) => {
         requireResponse('put-deployment-log', await uploadLog(arranged, 'first log'), 204);
         requireStatus('a report', await report(arranged, 'failure'), 204);
-        await daysLater(arranged.device, context);
+        await waitDays(arranged.device, context);
         const { deploymentId, device } = arranged;
         const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? 'no log';
         if (!log.includes('first log')) {
@@ -194,7 +194,7 @@ const aborted = defineScenario({
         'A deployment is not offered forty days after its abort, and its report is answered with 409.',
       requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
       run: async (arranged, context) => {
-        await daysLater(arranged.device, context);
+        await waitDays(arranged.device, context);
         expectNoOffer(await poll(arranged.device));
         expectStatus(await report(arranged, 'success'), 409);
       },
@@ -216,7 +216,7 @@ const storedDataCases = defineScenario({
       run: async (device, context) => {
         const body = { timezone: 'UTC' };
         requireStatus('a write', await device.call('put-configuration', { body }), 204);
-        await daysLater(device, context);
+        await waitDays(device, context);
         const response = requireAuthorized(await device.call('get-configuration'));
         expectStatus(response, 200);
         expectThat(bodyIncludes(response, '"timezone"'), 'what was written', response.text);
@@ -229,7 +229,7 @@ const storedDataCases = defineScenario({
       run: async (device, context) => {
         const body = [{ name: 'os', value: 'linux' }];
         requireStatus('a write', await device.call('put-attributes', { body }), 200);
-        await daysLater(device, context);
+        await waitDays(device, context);
         const shownAttributes = await context.eventually(
           () => context.admin.attributes(device.id),
           (attributes) => attributes.some(({ name }) => name === 'os'),

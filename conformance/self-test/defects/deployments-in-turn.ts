@@ -33,7 +33,11 @@ function alterByHistory(
   };
 }
 
-async function repeatedFor(id: string, request: ProxiedRequest, send: SendToTarget): Promise<void> {
+async function repeatReportFor(
+  id: string,
+  request: ProxiedRequest,
+  send: SendToTarget,
+): Promise<void> {
   const { operation } = request;
   if (operation !== 'put-deployment-status') return;
   const requestParts = { parameters: { id }, token: tokenOf(request), json: jsonOf(request) };
@@ -49,7 +53,7 @@ function alsoFor(
       const { id = '' } = request.parameters;
       const otherId = appliesTo(offeredIds.get(tokenOf(request)) ?? [], id);
       if (isSuccess(response) && otherId !== undefined && otherId !== id) {
-        await repeatedFor(otherId, request, send);
+        await repeatReportFor(otherId, request, send);
       }
       return response;
     },

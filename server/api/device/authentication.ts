@@ -28,7 +28,11 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
   ({ body }, context) => {
     const authRequest = parseRequest(body, context);
     if (authRequest instanceof Refusal) return authRequest;
-    const { facts, ...stored } = gather(context, authRequest, tenantOf(context, body.tenant_token));
+    const { facts, ...stored } = gatherFacts(
+      context,
+      authRequest,
+      tenantOf(context, body.tenant_token),
+    );
     const decision = decideAuthRequest(facts);
     const set = applyDecision(context, decision, { ...authRequest, ...stored });
     // Only a known authentication set is accepted.
@@ -93,7 +97,7 @@ interface StoredRecords {
  * Gathers the facts for the decision, and moves the request to the tenant once the signature is
  * verified.
  */
-function gather(
+function gatherFacts(
   context: HandlerContext,
   { identity, key, signatureText }: ParsedAuthRequest,
   tenant: Tenant | undefined,
@@ -177,7 +181,7 @@ function writeDecision(
   const { device, externalId } = authRequest;
   const { devices } = context.store;
   const isNew = effect === 'record' || effect === 'record-and-accept';
-  const set = isNew ? record(context, authRequest) : authRequest.set;
+  const set = isNew ? recordAuthSet(context, authRequest) : authRequest.set;
   if (!set) return undefined;
   if (effect === 'accept' && device) auditAcceptance(context, device);
   if (effect === 'accept' || effect === 'record-and-accept') {
@@ -187,7 +191,7 @@ function writeDecision(
   return set;
 }
 
-function record(
+function recordAuthSet(
   context: HandlerContext,
   { identity, key, device: knownDevice }: ParsedAuthRequest & StoredRecords,
 ): StoredAuthSet {

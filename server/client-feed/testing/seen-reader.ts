@@ -31,7 +31,7 @@ export function seenReader(observe: (event: ClientEvent) => void = () => undefin
       if (event.kind === 'exchange')
         clients.set(event.client, (clients.get(event.client) ?? 0) + 1);
     },
-    repeats: (client) => {
+    recordRepeat: (client) => {
       repeated.push(client);
       return true;
     },

@@ -145,7 +145,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
   const stopOverloadWatch = options.turns.onOverload(() => connections.stopReading());
-  await listening(server, options);
+  await startListening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -160,7 +160,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
   };
 }
 
-function listening(server: Server, { host, port }: ControlListenerOptions): Promise<void> {
+function startListening(server: Server, { host, port }: ControlListenerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

@@ -38,12 +38,12 @@ export interface SocketActionContext {
   /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
   /** Reports that the fault has fired. */
-  readonly fired: () => void;
+  readonly reportFired: () => void;
   /**
    * Reports that the fault could not fire, which returns it to its rule. Has no effect after
    * `fired`.
    */
-  readonly missed: () => void;
+  readonly reportMissed: () => void;
 }
 
 type ActionInput<Entries extends v.ObjectEntries> = v.InferOutput<

@@ -175,12 +175,12 @@ const duplicateMessage = defineAction({
     whenDue(
       action,
       context,
-      (fired) => {
+      (reportFired) => {
         const { socket } = context;
         const send = socket.send.bind(socket);
         const twice = (data: Buffer, callback?: () => void): void => {
           Object.assign(socket, { send });
-          fired();
+          reportFired();
           send(data);
           send(data, callback);
         };
@@ -219,8 +219,8 @@ function requestsSocket(_given: unknown, { exchange, operation }: FaultCall): bo
  */
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
-  { socket, tenant, signal, fired, missed }: SocketActionContext,
-  callback: (fired: () => void) => void,
+  { socket, tenant, signal, reportFired, reportMissed }: SocketActionContext,
+  callback: (reportFired: () => void) => void,
   counts: 'at once' | 'by itself' = 'at once',
 ): void {
   let messagesLeft = afterMessages;
@@ -229,11 +229,11 @@ function whenDue(
     timer?.cancel();
     socket.off('message', count).off('close', leave);
     signal.removeEventListener('abort', leave);
-    missed();
+    reportMissed();
   };
   const run = (): void => {
-    if (counts === 'at once') fired();
-    callback(fired);
+    if (counts === 'at once') reportFired();
+    callback(reportFired);
   };
   const startTimer = (): void => {
     if (afterMs === 0) run();

@@ -50,8 +50,8 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
     const startIfOpen = (): void => {
       if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);
     };
-    const tooLate = (): void => fail('ERR_TLS_HANDSHAKE_TIMEOUT');
-    const timer = systemClock.after(handshakeMaxMs, tooLate, true);
+    const failAsTooLate = (): void => fail('ERR_TLS_HANDSHAKE_TIMEOUT');
+    const timer = systemClock.after(handshakeMaxMs, failAsTooLate, true);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => timer.cancel());
     const cutOff = (): void => fail(cutOffHandshakeCode);

@@ -124,7 +124,7 @@ class StateExport {
   }
 
   /** Reads a copy of a database, because opening a damaged one would change it. */
-  #reading(path: string, read: (sql: FileSql) => void): void {
+  #readCopy(path: string, read: (sql: FileSql) => void): void {
     const isDamaged = this.#findDamage(path);
     const copy = join(this.#options.drafts, 'copy.sqlite');
     try {
@@ -164,7 +164,7 @@ class StateExport {
    */
   #exportServer(): string[] {
     const listedIds: string[] = [];
-    this.#reading(join(this.#options.folder, serverFile), (server) => {
+    this.#readCopy(join(this.#options.folder, serverFile), (server) => {
       for (const row of server.all('SELECT * FROM secrets')) insertRow(this.#out, 'secrets', row);
       for (const row of server.all('SELECT * FROM tenants WHERE is_complete ORDER BY seq')) {
         insertRow(this.#out, 'tenants', row);
@@ -203,7 +203,7 @@ class StateExport {
 
   #exportTenant(id: string): void {
     const path = join(this.#options.folder, tenantsFolder, id, tenantFile);
-    this.#reading(path, (tenant) => {
+    this.#readCopy(path, (tenant) => {
       requireVersion(tenant, path);
       for (const table of this.#tables) this.#exportTable(id, tenant, { path, table });
     });

@@ -96,7 +96,7 @@ export class ShardAssignments {
 
   #give({ shard, worker, token }: FromWorker): void {
     const { coordinator, clock, send } = this.#options;
-    coordinator.begun(shard, worker);
+    coordinator.recordStart(shard, worker);
     this.#assigned.set(shard, { worker, token, next: 1, lastMessageMs: clock.monotonicMs() });
     send({ type: 'owner', shard, token, isTakeover: this.#begun.has(shard) });
     this.#begun.add(shard);
@@ -106,7 +106,8 @@ export class ShardAssignments {
     const { coordinator, send } = this.#options;
     const assignment = this.#assigned.get(shard);
     this.#assigned.delete(shard);
-    if (assignment === undefined || !coordinator.lost(shard, assignment.worker, reason)) return;
+    if (assignment === undefined || !coordinator.recordLoss(shard, assignment.worker, reason))
+      return;
     const losses = (this.#losses.get(shard) ?? 0) + 1;
     this.#losses.set(shard, losses);
     const requester = this.#requesters.get(shard);

@@ -5,7 +5,7 @@ import { operations } from '../../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../../fixtures/contract/vendor-names.ts';
 import type { AuthenticatedDevice, NewDevice } from '../authenticated-devices.ts';
 import type { AuthCost } from '../children/auth-cost.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
 import { cpuSecondsOf, type ServerWithDevices, targetOf } from './server-with-devices.ts';
@@ -33,7 +33,7 @@ export async function authRow(
   });
   await warmUp(context, [server]);
   const alone = () => cryptoAlone(context, devices, headerPrefix);
-  const [subject, baseline] = await inRounds(context, {
+  const [subject, baseline] = await measureInRounds(context, {
     title,
     rounds: context.rounds,
     programs: [server, { name: 'node:crypto', measure: alone }],

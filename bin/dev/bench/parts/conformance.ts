@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConformanceResult } from '../../../../conformance/result/result.ts';
 import { fleetbed } from '../children.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, median } from '../row.ts';
 
 const JOBS = 8;
@@ -22,7 +22,7 @@ export async function conformanceRows(context: BenchContext): Promise<BenchRow[]
     runs.push(run);
     return run.durationMs / 1000;
   };
-  const [subject] = await inRounds(context, {
+  const [subject] = await measureInRounds(context, {
     title,
     rounds: context.quick ? QUICK_ROUNDS : context.rounds,
     programs: [{ name: 'fleetbed', measure }],

@@ -4,7 +4,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import type { AuthenticatedDevice } from '../authenticated-devices.ts';
 import { spentMs } from '../cpu-time.ts';
 import { exchange, peerResponseLike } from '../exchange.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { pollRequest } from './exchanges.ts';
 import type { DeployedRelease } from './release.ts';
@@ -37,7 +37,11 @@ export async function downloadRow(
   ] as const;
   for (const { measure: warmUp } of programs) await warmUp();
   const title = `download of ${Math.round(bytes / BYTES_PER_MB)} MB`;
-  const [subject, baseline] = await inRounds(context, { title, rounds: context.rounds, programs });
+  const [subject, baseline] = await measureInRounds(context, {
+    title,
+    rounds: context.rounds,
+    programs,
+  });
   agent.destroy();
   await bare.end();
   return rowOf({ title, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });

@@ -7,7 +7,7 @@ import type { PeerKind } from '../children/peer.ts';
 import type { Child } from '../children.ts';
 import { exchange, peerResponseLike, requireSameBytes } from '../exchange.ts';
 import { type BenchLoad, CONNECTIONS, type LoadFigures, load } from '../load.ts';
-import { type BenchContext, inRounds, type MeasuredProgram } from '../rounds.ts';
+import { type BenchContext, type MeasuredProgram, measureInRounds } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 import type { BenchExchange } from './exchanges.ts';
 import { cpuSecondsOf, type ServerWithDevices, targetOf } from './server-with-devices.ts';
@@ -48,7 +48,7 @@ export async function exchangeRow(
     ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...commonFields })),
   ];
   await warmUp(context, programs);
-  const figures = await inRounds(context, { title, rounds: context.rounds, programs });
+  const figures = await measureInRounds(context, { title, rounds: context.rounds, programs });
   await Promise.all(peers.map((peer) => peer.end()));
   const [subject, baseline, ...otherFigures] = figures;
   if (!subject || !baseline) throw new Error('nothing was measured');

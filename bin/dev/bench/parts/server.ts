@@ -4,7 +4,7 @@
  */
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { load } from '../load.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { authRow } from './auth.ts';
 import { downloadRow } from './download.ts';
@@ -120,7 +120,7 @@ async function withoutRow(
   await warmUp(context, programs);
   await waitUntilIdle?.(server);
   const title = `${poll.title}, ${part} on`;
-  const [subject, baseline] = await inRounds(context, {
+  const [subject, baseline] = await measureInRounds(context, {
     title,
     programs,
     rounds: context.rounds * SHORT_ROUNDS,

@@ -9,7 +9,7 @@ import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
 import type { CommandArgs, ServerChild } from '../children.ts';
 import { load } from '../load.ts';
 import { busyFleet, measuredFleet, steadyFleet } from '../measured-fleet.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, rowOf } from '../row.ts';
 
 const plainPolls = { title: 'poll without an update', goal: 0.7, options: [] };
@@ -67,7 +67,7 @@ export async function costRow(
   { title, goal, options }: PollCost,
 ): Promise<BenchRow> {
   const seconds = context.quick ? QUICK_ROUND_SECONDS : ROUND_SECONDS;
-  const [subject, baseline] = await inRounds(context, {
+  const [subject, baseline] = await measureInRounds(context, {
     title,
     rounds: context.rounds,
     programs: [

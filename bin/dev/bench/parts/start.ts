@@ -7,7 +7,7 @@ import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { type CommandArgs, fleetbed, serveOptions } from '../children.ts';
 import { freshCloneRows } from '../fresh-clone.ts';
 import { packageSizeRows } from '../package-size.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, median, type RoundFigures, rowOf } from '../row.ts';
 
 const HELP_MAX_MS = 100;
@@ -27,7 +27,7 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
       return median(times);
     },
   });
-  const [bare, help, serveHelp, ready] = await inRounds(context, {
+  const [bare, help, serveHelp, ready] = await measureInRounds(context, {
     title: 'starts',
     rounds: context.rounds,
     programs: [

@@ -7,7 +7,7 @@ import { knownDevices } from '../authenticated-devices.ts';
 import { spentMs } from '../cpu-time.ts';
 import { download, headersOf, offeredLink } from '../parts/download.ts';
 import { type DeployedRelease, deployRelease } from '../parts/release.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, rowOf } from '../row.ts';
 import { grownMegabytes, type ObservedReference, observedServer, once } from './observed.ts';
 
@@ -92,7 +92,11 @@ async function atOnceRow(
   ] as const;
   for (const { measure: warmUp } of programs) await warmUp();
   const title = `${AT_ONCE} downloads of ${Math.round(bytes / BYTES_PER_MB)} MB at once`;
-  const [subject, baseline] = await inRounds(context, { title, rounds: context.rounds, programs });
+  const [subject, baseline] = await measureInRounds(context, {
+    title,
+    rounds: context.rounds,
+    programs,
+  });
   await server.begin();
   await all(link);
   const figures = await server.endObservation();

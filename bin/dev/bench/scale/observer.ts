@@ -37,7 +37,7 @@ export async function observe(): Promise<string> {
       response.end();
     } else response.end(JSON.stringify(await observer.end()));
   });
-  await listening(server);
+  await startListening(server);
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -100,6 +100,6 @@ function connections(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 }
 
-function listening(server: Server): Promise<void> {
+function startListening(server: Server): Promise<void> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 }

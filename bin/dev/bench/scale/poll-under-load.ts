@@ -7,7 +7,7 @@ import { CONNECTIONS, load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts';
 import { serverWithDevices, targetOf } from '../parts/server-with-devices.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 
 /** Least ratio: a poll may take 3 times as long as on `node:http`. */
@@ -61,7 +61,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
     },
   });
   const title = 'p99 of a poll under full load';
-  const [subject, baseline] = await inRounds(context, {
+  const [subject, baseline] = await measureInRounds(context, {
     title,
     rounds: context.rounds,
     programs: [

@@ -9,7 +9,7 @@ import { operations } from '../../../../fixtures/contract/operations.ts';
 import type { FleetResult } from '../../../../simulator/result/result.ts';
 import { fleetbed } from '../children.ts';
 import type { PeerResponse } from '../exchange.ts';
-import { type BenchContext, inRounds } from '../rounds.ts';
+import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 
 const GOAL = 1.7;
@@ -44,7 +44,7 @@ export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]>
   });
   const title = 'signatures of two processes of the simulator';
   try {
-    const [subject, baseline] = await inRounds(context, {
+    const [subject, baseline] = await measureInRounds(context, {
       title,
       rounds: context.quick ? QUICK_ROUNDS : ROUNDS,
       programs: [program('two processes', 2), program('one process', 1)],
