@@ -163,6 +163,11 @@ export class JudgedExchange {
     return new Set(names).size < names.length;
   }
 
+  /** Returns the segment of the request's path that the operation's path calls by this name. */
+  pathParameter(name: string): string {
+    return this.segment(this.operation.path.split('/').toReversed().indexOf(`{${name}}`));
+  }
+
   /** Returns a segment of the request's path: see `segmentOf`. */
   segment(indexFromEnd = 0): string {
     return segmentOf(this.#url, indexFromEnd);

@@ -160,7 +160,7 @@ function objectOf(exchange: JudgedExchange): string | undefined {
     return isSuccess ? response.headers.location?.split('/').at(-1) : undefined;
   }
   if (operation.id === 'set-auth-set-status') {
-    return membersOf(requestJson).status === 'rejected' ? exchange.segment(3) : undefined;
+    return membersOf(requestJson).status === 'rejected' ? exchange.pathParameter('id') : undefined;
   }
   return operation.id === 'abort-deployment' ? exchange.deploymentId : exchange.segment();
 }

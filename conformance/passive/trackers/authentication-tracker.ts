@@ -62,7 +62,7 @@ export class AuthenticationTracker implements Tracker {
     if (operation.id === 'preauthorize-device') {
       this.#recordPreauthorization(exchange, withUnknownEnd(request));
     } else if (decidingOperations.includes(operation.id)) {
-      this.#setUndetermined(deviceOf(exchange), withUnknownEnd(request));
+      this.#setUndetermined(exchange.pathParameter('id'), withUnknownEnd(request));
     }
   }
 
@@ -105,17 +105,17 @@ export class AuthenticationTracker implements Tracker {
   #recordDecision(exchange: JudgedExchange, span: Span): void {
     const { operation, requestJson } = exchange;
     if (operation.id === 'decommission-device') {
-      for (const { decision } of this.#keysOfDevice(exchange.segment())) {
+      for (const { decision } of this.#keysOfDevice(exchange.pathParameter('id'))) {
         decision.write('decommissioned', span);
       }
       return;
     }
     const isDeleted = operation.id === 'delete-auth-set';
-    const key = this.#keyOfAuthSet.get(exchange.segment(isDeleted ? 0 : 1));
+    const key = this.#keyOfAuthSet.get(exchange.pathParameter('aid'));
     const { status } = membersOf(requestJson);
     if (key === undefined || status === 'accepted') {
       // A server may show a key in another form, and may keep one accepted key for a device.
-      this.#setUndetermined(deviceOf(exchange), span);
+      this.#setUndetermined(exchange.pathParameter('id'), span);
     }
     if (isDeleted) key?.decision.write('none', span);
     else
@@ -138,12 +138,6 @@ export class AuthenticationTracker implements Tracker {
   #keysOfDevice(id: string): Iterable<TrackedKey> {
     return this.#keys.get(this.#identities.get(id) ?? '')?.values() ?? [];
   }
-}
-
-/** Returns the ID of the device that a decision is about. */
-function deviceOf(exchange: JudgedExchange): string {
-  const { id } = exchange.operation;
-  return exchange.segment(id === 'decommission-device' ? 0 : id === 'delete-auth-set' ? 2 : 3);
 }
 
 function keyIn(keys: Keys, pem: string): TrackedKey {

@@ -30,7 +30,7 @@ export class DeploymentTracker implements Tracker {
       case 'abort-deployment':
         return this.#judgeAbort(exchange);
       case 'decommission-device':
-        return this.#judgeDecommission(exchange.segment(), exchange.request);
+        return this.#judgeDecommission(exchange.pathParameter('id'), exchange.request);
       case 'put-deployment-status':
         return this.#judgeReport(exchange);
       case 'get-next-deployment':
@@ -59,7 +59,9 @@ export class DeploymentTracker implements Tracker {
     const mayEndDeployments =
       operation.id.includes('next-deployment') || operation.id === 'decommission-device';
     const deviceId =
-      operation.id === 'decommission-device' ? exchange.segment() : this.#devices.idOf(exchange);
+      operation.id === 'decommission-device'
+        ? exchange.pathParameter('id')
+        : this.#devices.idOf(exchange);
     if (!mayEndDeployments || deviceId === undefined) return;
     for (const states of this.#deployments.values()) {
       states.get(deviceId)?.mayWrite(undefined, span);

@@ -15,7 +15,8 @@ const undeterminingOperations = ['decommission-device', 'delete-auth-set', 'set-
 export class ResourceTracker<State> implements Tracker {
   readonly #resource: Resource<State>;
   readonly #devices: KnownDevices;
-  readonly #states = new Map<string, TrackedState<State>>();
+  /** The states of the resources of each device, by instance. */
+  readonly #states = new Map<string, Map<string, TrackedState<State>>>();
   readonly #readBackCounter: ReadBackCounter;
 
   constructor(resource: Resource<State>, devices: KnownDevices, counter: ReadBackCounter) {
@@ -66,12 +67,8 @@ export class ResourceTracker<State> implements Tracker {
       membersOf(requestJson).status === 'accepted'
     )
       return;
-    const id = exchange.segment(
-      operation.id === 'decommission-device' ? 0 : deviceSegmentOf(operation.id),
-    );
-    const device = this.#devices.ofId(id);
-    for (const [key, state] of this.#states) {
-      if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
+    const device = this.#devices.ofId(exchange.pathParameter('id'));
+    for (const state of this.#statesOf({ device, instance: null })) {
       const span = withUnknownEnd(request);
       state.write({ ...span, effectDelayMaxMs: 0, nextStates: () => [undefined] });
     }
@@ -81,14 +78,16 @@ export class ResourceTracker<State> implements Tracker {
   #statesOf({ device, instance = '' }: Effect<State>): readonly TrackedState<State>[] {
     if (device === undefined || instance === null) {
       return [...this.#states]
-        .filter(([key]) => device === undefined || key.startsWith(`${device}\n`))
-        .filter(([key]) => instance === null || key.endsWith(`\n${instance}`))
-        .map(([, state]) => state);
+        .filter(([trackedDevice]) => device === undefined || trackedDevice === device)
+        .flatMap(([, states]) =>
+          instance === null ? [...states.values()] : (states.get(instance) ?? []),
+        );
     }
-    const key = `${device}\n${instance}`;
     const { allows } = this.#devices;
-    const state = this.#states.get(key) ?? new TrackedState(this.#resource.initial(allows), allows);
-    this.#states.set(key, state);
+    const states = this.#states.get(device) ?? new Map<string, TrackedState<State>>();
+    this.#states.set(device, states);
+    const state = states.get(instance) ?? new TrackedState(this.#resource.initial(allows), allows);
+    states.set(instance, state);
     return [state];
   }
 
@@ -96,8 +95,8 @@ export class ResourceTracker<State> implements Tracker {
     { device, instance, differenceFrom }: Reading<State>,
     { operation, request }: JudgedExchange,
   ): readonly TrackedViolation[] {
-    const trackedState = this.#states.get(`${device}\n${instance ?? ''}`);
-    if (device === undefined || trackedState === undefined) return [];
+    const trackedState = this.#states.get(device ?? '')?.get(instance ?? '');
+    if (trackedState === undefined) return [];
     const { parts } = this.#resource;
     const wholeStates = trackedState.possibleAt(request);
     const partStates =
@@ -123,9 +122,4 @@ function violationOf<State>(
   const violations = determinedStates.map((each) => differenceFrom(each, determinedStates));
   const [firstViolation] = violations;
   return firstViolation === undefined || violations.includes(undefined) ? [] : [firstViolation];
-}
-
-/** Returns where a path has the device's ID, counted from its end. */
-function deviceSegmentOf(operation: string): number {
-  return operation === 'delete-auth-set' ? 2 : 3;
 }
