@@ -1,4 +1,5 @@
 /** Refusals as values: one constructor per status. `response.ts` writes the body. */
+import type { Problem } from '../rules/problem.ts';
 import type { RefusalDetail } from '../rules/refusal-detail.ts';
 
 /**
@@ -60,6 +61,12 @@ const CODING_MAX_CHARACTERS = 40;
 /** Constructors of refusals, one for each kind of error. Spec: Errors */
 export const refuse = {
   malformed: (error: string, detail?: OptionalDetail) => new Refusal(400, error, { detail }),
+  /** Names the place of the problem before it. */
+  malformedAt: (part: 'body' | 'query', { path, problem }: Problem) => {
+    const places = path === undefined ? [part] : [part, path];
+    const error = [...places, problem].join(': ');
+    return new Refusal(400, error, { detail: { path: places.join('.') } });
+  },
   unauthorized: (error: string, detail?: OptionalDetail) =>
     new Refusal(401, error, { headers: { 'WWW-Authenticate': 'Bearer' }, detail }),
   forbidden: (error: string, detail?: OptionalDetail) => new Refusal(403, error, { detail }),

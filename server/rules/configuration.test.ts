@@ -35,7 +35,7 @@ describe('the merge of device configurations', () => {
     ['more than a hundred with those there are', many(60), many(41, 60)],
   ])('is refused for %s', (_, current, change) => {
     expect(mergePairs(current, change)).toEqual({
-      reason: 'a configuration can have at most 100 keys',
+      problem: 'a configuration can have at most 100 keys',
     });
   });
 });
@@ -44,8 +44,8 @@ it('a device configuration may have at most 1 MiB of JSON in total', () => {
   const long = (value: string) =>
     Object.fromEntries(Object.keys(many(100)).map((name) => [name, value]));
   expect(mergePairs({}, long('x'.repeat(4096)))).toHaveProperty('pairs');
-  const reason = 'a configuration can have at most 1048576 bytes in total';
-  expect(mergePairs({}, long('\u0001'.repeat(4096)))).toEqual({ reason });
+  const problem = 'a configuration can have at most 1048576 bytes in total';
+  expect(mergePairs({}, long('\u0001'.repeat(4096)))).toEqual({ problem });
 });
 
 describe('a replacement of a device configuration', () => {
@@ -55,7 +55,7 @@ describe('a replacement of a device configuration', () => {
   });
 
   it('is refused for more than a hundred keys', () => {
-    expect(replacePairs(many(101))).toHaveProperty('reason');
+    expect(replacePairs(many(101))).toHaveProperty('problem');
   });
 });
 
@@ -67,6 +67,6 @@ describe('configuration pairs that are stored unchanged', () => {
 
   it('are limited to a hundred, including empty ones', () => {
     expect(keepPairs(many(100))).toHaveProperty('pairs');
-    expect(keepPairs({ ...many(100), empty: '' })).toHaveProperty('reason');
+    expect(keepPairs({ ...many(100), empty: '' })).toHaveProperty('problem');
   });
 });

@@ -1,11 +1,12 @@
 /** Merges and bounds a device's configuration. Spec: Device configuration */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { isJsonWithin } from '../../fixtures/contract/text.ts';
+import type { Problem } from './problem.ts';
 
 export type ConfigurationPairs = Readonly<Record<string, string>>;
 
-/** The configuration after a change, or the reason why the change is refused. */
-export type MergeDecision = { readonly pairs: ConfigurationPairs } | { readonly reason: string };
+/** The configuration after a change, or the reason why it is refused. */
+export type MergeDecision = { readonly pairs: ConfigurationPairs } | Problem;
 
 /** Updates the given keys, and removes those whose new value is empty. */
 export function mergePairs(current: ConfigurationPairs, change: ConfigurationPairs): MergeDecision {
@@ -29,9 +30,9 @@ export function keepPairs(change: ConfigurationPairs): MergeDecision {
 
 function checkLimits(all: ReadonlyMap<string, string>): MergeDecision {
   const { configurationKeysMax: keysMax, configurationMaxBytes: bytesMax } = limits;
-  if (all.size > keysMax) return { reason: `a configuration can have at most ${keysMax} keys` };
+  if (all.size > keysMax) return { problem: `a configuration can have at most ${keysMax} keys` };
   const pairs = Object.fromEntries(all);
   return isJsonWithin(pairs, bytesMax)
     ? { pairs }
-    : { reason: `a configuration can have at most ${bytesMax} bytes in total` };
+    : { problem: `a configuration can have at most ${bytesMax} bytes in total` };
 }

@@ -45,14 +45,15 @@ describe('the query of the inventory list', () => {
   });
 
   it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('refuses the order %s', (query) => {
-    expect(termsOf(query)).toEqual({ reason: expect.stringMatching(/^sort: .*asc or desc$/) });
+    const problem = expect.stringMatching(/: the order must be asc or desc$/);
+    expect(termsOf(query)).toEqual({ path: 'sort', problem });
   });
 
   it('is refused with more than 100 terms', () => {
     const many = Array.from({ length: 101 }, (_, index) => `a${index}`);
     const filters = many.map((name) => `${name}=1`).join('&');
-    expect(termsOf(filters)).toHaveProperty('reason', expect.stringContaining('100'));
-    expect(termsOf(`sort=${many.join(',')}`)).toHaveProperty('reason');
+    expect(termsOf(filters)).toHaveProperty('problem', expect.stringContaining('100'));
+    expect(termsOf(`sort=${many.join(',')}`)).toHaveProperty('path', 'sort');
     expect(termsOf(`sort=${many.slice(1).join(',')}`)).toHaveProperty('sort');
   });
 });

@@ -10,6 +10,7 @@ import type {
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
 import { attributeScopes, sortOrders } from '../../fixtures/contract/vocabulary.ts';
+import type { Problem } from './problem.ts';
 
 export interface ListTerms {
   readonly filters: readonly InventoryFilter[];
@@ -19,16 +20,17 @@ export interface ListTerms {
 const ownParameters = ['page', 'per_page', 'group', 'has_group', 'sort'];
 
 /** Reads `name=value` and `sort=name:asc,other:desc`; a name may have its scope in front. */
-export function readListTerms(query: URLSearchParams): ListTerms | { readonly reason: string } {
+export function readListTerms(query: URLSearchParams): ListTerms | Problem {
   const names = [...new Set(query.keys())].filter((name) => !ownParameters.includes(name));
   const keys = (query.get('sort') ?? '').split(',').filter((key) => key !== '');
   const max = limits.searchTermsMax;
-  if (names.length > max) return { reason: `must filter by at most ${max} attributes` };
-  if (keys.length > max) return { reason: `sort: has more than ${max} attributes` };
+  if (names.length > max) return { problem: `must filter by at most ${max} attributes` };
+  if (keys.length > max) return { path: 'sort', problem: `has more than ${max} attributes` };
   const sort = keys.map(sortKey);
   const wrong = keys.find((_, index) => sort[index] === undefined);
   if (wrong !== undefined) {
-    return { reason: `sort: ${firstCharacters(wrong, 100)}: the order must be asc or desc` };
+    const problem = `${firstCharacters(wrong, 100)}: the order must be asc or desc`;
+    return { path: 'sort', problem };
   }
   return {
     filters: names.map((name) => ({

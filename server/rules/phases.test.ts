@@ -32,41 +32,47 @@ describe('valid phases of a deployment', () => {
 });
 
 describe('the phases of a deployment', () => {
-  it.each<[string, readonly GivenPhase[], string]>([
-    ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size: is required'],
-    ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts: is required'],
+  it.each<[string, readonly GivenPhase[], string, string]>([
+    ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size', 'is required'],
+    ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts', 'is required'],
     [
       'below 100 percent',
       [{ batch_size: 99 }],
-      'phases.0.batch_size: the batch sizes of all phases must add up to 100 percent',
+      'phases.0.batch_size',
+      'the batch sizes of all phases must add up to 100 percent',
     ],
     [
       'above 100 percent',
       [{ batch_size: 60 }, { batch_size: 50, start_ts: hour(1) }],
-      'phases.1.batch_size: the batch sizes of all phases must add up to 100 percent',
+      'phases.1.batch_size',
+      'the batch sizes of all phases must add up to 100 percent',
     ],
     [
       'with no percent left for the last',
       [{ batch_size: 100 }, { start_ts: hour(1) }],
-      'phases.1.batch_size: the batch sizes of all phases must add up to 100 percent',
+      'phases.1.batch_size',
+      'the batch sizes of all phases must add up to 100 percent',
     ],
     [
       'that begin at the same time',
       [{ batch_size: 50 }, { start_ts: hour(0) }],
-      'phases.1.start_ts: must be later',
+      'phases.1.start_ts',
+      'must be later',
     ],
     [
       'that go back in time',
       [{ batch_size: 50, start_ts: hour(2) }, { start_ts: hour(1) }],
-      'phases.1.start_ts: must be later',
+      'phases.1.start_ts',
+      'must be later',
     ],
     [
       'of no device',
       [{ batch_size: 5 }, { start_ts: hour(1) }],
-      'phases.0.batch_size: must cover at least one of 10 devices',
+      'phases.0.batch_size',
+      'must cover at least one of 10 devices',
     ],
-  ])('are refused: phases %s', (_, given, reason) => {
-    expect(plan(given)).toEqual({ reason: expect.stringContaining(reason) });
+  ])('are refused: phases %s', (_, given, path, problem) => {
+    expect(plan(given)).toEqual({ path, problem: expect.stringContaining(problem) });
   });
 });
 

@@ -1,6 +1,7 @@
 /** Phased deployments: which share of the devices may start at which time. */
 import type { GivenPhase } from '../../fixtures/contract/management/deployments.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
+import type { Problem } from './problem.ts';
 
 /** A phase of a deployment, with its computed start and device count. */
 export interface Phase {
@@ -22,31 +23,31 @@ export interface Phase {
 export function planPhases(
   wantedPhases: readonly GivenPhase[],
   { deviceCount, nowMs }: { deviceCount: number; nowMs: number },
-): readonly Phase[] | { readonly reason: string } {
+): readonly Phase[] | Problem {
   const phases: Phase[] = [];
   let percent = 0;
   for (const [at, { batch_size: share, start_ts: start }] of wantedPhases.entries()) {
     const isLast = at === wantedPhases.length - 1;
     const batchSize = share ?? (isLast ? 100 - percent : undefined);
-    if (batchSize === undefined) return { reason: `phases.${at}.batch_size: is required` };
-    if (start === undefined && at > 0) return { reason: `phases.${at}.start_ts: is required` };
+    const batchPath = `phases.${at}.batch_size`;
+    const startPath = `phases.${at}.start_ts`;
+    if (batchSize === undefined) return { path: batchPath, problem: 'is required' };
+    if (start === undefined && at > 0) return { path: startPath, problem: 'is required' };
     percent += batchSize;
     if (batchSize <= 0 || percent > 100 || (isLast && percent < 100)) {
-      return {
-        reason: `phases.${at}.batch_size: the batch sizes of all phases must add up to 100 percent`,
-      };
+      const problem = 'the batch sizes of all phases must add up to 100 percent';
+      return { path: batchPath, problem };
     }
     const previousPhase = phases.at(-1);
     const startMs = start === undefined ? nowMs : timestampMs(start);
     if (previousPhase && startMs <= previousPhase.startMs) {
-      return { reason: `phases.${at}.start_ts: must be later than in the previous phase` };
+      return { path: startPath, problem: 'must be later than in the previous phase' };
     }
     const devices = Math.floor((deviceCount * batchSize) / 100);
     const devicesUntil = isLast ? deviceCount : (previousPhase?.devicesUntil ?? 0) + devices;
     if (devicesUntil === (previousPhase?.devicesUntil ?? 0)) {
-      return {
-        reason: `phases.${at}.batch_size: must cover at least one of ${deviceCount} devices`,
-      };
+      const problem = `must cover at least one of ${deviceCount} devices`;
+      return { path: batchPath, problem };
     }
     phases.push({ batchSize, startMs, devicesUntil });
   }

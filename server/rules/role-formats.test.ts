@@ -110,9 +110,9 @@ describe('a role in the format of version 1', () => {
     ['permissions.0.object.value', http('GET', '(?=a)')],
     ['permissions.0.object.value', http('GET', '[')],
     ['permissions.0.object.value', http('GET', 'a b')],
-  ])('is refused at %s: %j', (location, permission) => {
+  ])('is refused at %s: %j', (path, permission) => {
     const refused = grantsOfPermissions([permission]);
-    expect(refused).toEqual({ reason: expect.stringContaining(location) });
+    expect(refused).toEqual({ path, problem: expect.any(String) });
   });
 });
 

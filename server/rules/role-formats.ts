@@ -13,6 +13,7 @@ import type { Permission, ScopedSet } from '../../fixtures/contract/management/r
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { Grant, PathGrant, SetGrant } from './access.ts';
+import type { Problem } from './problem.ts';
 
 const userOperations: readonly Operation[] = [
   ...Object.values(operations),
@@ -77,17 +78,17 @@ export function permissionsOfSet(name: PermissionSetName): Permission[] {
 /** Returns the grants of a role in the first format, or why it is invalid. */
 export function grantsOfPermissions(
   permissions: readonly Permission[],
-): readonly Grant[] | { readonly reason: string } {
+): readonly Grant[] | Problem {
   const grants: Grant[] = [];
   for (const [index, permission] of permissions.entries()) {
     const grant = grantOf(permission);
-    if ('reason' in grant) return { reason: `permissions.${index}.${grant.reason}` };
+    if ('problem' in grant) return { ...grant, path: `permissions.${index}.${grant.path}` };
     grants.push(grant);
   }
   return grants;
 }
 
-function grantOf(permission: Permission): Grant | { readonly reason: string } {
+function grantOf(permission: Permission): Grant | Required<Problem> {
   const { action, object } = permission;
   if (action === 'any' && object.type === 'any' && ['any', ''].includes(object.value)) {
     return { set: 'SuperUser' };
@@ -97,13 +98,14 @@ function grantOf(permission: Permission): Grant | { readonly reason: string } {
   if (!actionSet) {
     const names = [...Object.keys(groupActions), ...scopedSets].join(', ');
     return {
-      reason: `action: "${action}" must be one of any, http, ${names}; any requires the object type any and the value any`,
+      path: 'action',
+      problem: `"${action}" must be one of any, http, ${names}; any requires the object type any and the value any`,
     };
   }
   if (object.type !== groupType)
-    return { reason: `object.type: must be ${groupType} for this action` };
+    return { path: 'object.type', problem: `must be ${groupType} for this action` };
   if (!groupNamePattern.test(object.value)) {
-    return { reason: 'object.value: must be a group name' };
+    return { path: 'object.value', problem: 'must be a group name' };
   }
   return { set: actionSet, groups: [object.value] };
 }
@@ -123,16 +125,17 @@ function scopedSetNamed(action: string): PermissionSetName | undefined {
 const pattern = /^\^?(?:[\w/-]|\.[*+]?|\[\^\/\][*+]?|\[\d-\d\]|\((?:[\w.-]|\||\[\d-\d\])+\))+\$?$/;
 const WILDCARDS_MAX = 3;
 
-function pathGrantOf({ type, value }: Permission['object']): PathGrant | { reason: string } {
+function pathGrantOf({ type, value }: Permission['object']): PathGrant | Required<Problem> {
   if (!methods.includes(type)) {
-    return { reason: `object.type: must be one of ${methods.join(', ')}` };
+    return { path: 'object.type', problem: `must be one of ${methods.join(', ')}` };
   }
   if (
     (value !== '' && !pattern.test(value)) ||
     (value.match(/[*+]/g)?.length ?? 0) > WILDCARDS_MAX
   ) {
     return {
-      reason: `object.value: must be a path pattern of letters, (a|b), (v[1-9]) and at most ${WILDCARDS_MAX} of .* and [^/]+`,
+      path: 'object.value',
+      problem: `must be a path pattern of letters, (a|b), (v[1-9]) and at most ${WILDCARDS_MAX} of .* and [^/]+`,
     };
   }
   return { method: type, pattern: value, operations: operationsAt(type, new RegExp(value)) };

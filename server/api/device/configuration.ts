@@ -6,6 +6,7 @@ import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { refuse } from '../../http/refusal.ts';
 import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
 import { type ConfigurationPairs, keepPairs, mergePairs } from '../../rules/configuration.ts';
+import type { Problem } from '../../rules/problem.ts';
 import { isProvisioned, notProvisioned } from '../../rules/provisioning.ts';
 import type { StoredConfiguration } from '../../store/configurations.ts';
 
@@ -33,12 +34,12 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
   const result = isSplit
     ? replaceReported(context, current, body)
     : mergeBoth(context, current, body);
-  if ('reason' in result) return refuse.malformed(`body: ${result.reason}`);
+  if ('problem' in result) return refuse.malformedAt('body', result);
   store.configurations.save(device.id, result);
   return { status: 204 };
 });
 
-type ConfigurationResult = StoredConfiguration | { readonly reason: string };
+type ConfigurationResult = StoredConfiguration | Problem;
 
 /**
  * Merges the change into the configured and the reported pairs: in the contract both are one
@@ -50,9 +51,9 @@ function mergeBoth(
   change: ConfigurationPairs,
 ): ConfigurationResult {
   const configured = mergePairs(current?.configured ?? {}, change);
-  if ('reason' in configured) return configured;
+  if ('problem' in configured) return configured;
   const mergedReported = mergePairs(current?.reported ?? {}, change);
-  if ('reason' in mergedReported) return mergedReported;
+  if ('problem' in mergedReported) return mergedReported;
   return {
     ...current,
     configured: configured.pairs,
@@ -72,7 +73,7 @@ function replaceReported(
   pairs: ConfigurationPairs,
 ): ConfigurationResult {
   const kept = keepPairs(pairs);
-  if ('reason' in kept) return kept;
+  if ('problem' in kept) return kept;
   const stored = current ?? { configured: {}, updatedMs: nowMs };
   return { ...stored, reported: kept.pairs, reportedMs: nowMs };
 }

@@ -43,7 +43,7 @@ export const setConfiguration = defineEndpoint(
     if (device instanceof Refusal) return device;
     const isSplit = settings.dialects.has('split-configuration');
     const replacement = isSplit ? keepPairs(body) : replacePairs(body);
-    if ('reason' in replacement) return refuse.malformed(`body: ${replacement.reason}`);
+    if ('problem' in replacement) return refuse.malformedAt('body', replacement);
     const current = store.configurations.find(device.id);
     const configured = replacement.pairs;
     store.configurations.save(device.id, {

@@ -31,7 +31,7 @@ import { provisionedDevice, provisionedOnly } from './provisioned-devices.ts';
 export const listInventory = defineEndpoint('list-inventory', async ({ query }, context) => {
   const { request } = context;
   const terms = readListTerms(new URLSearchParams(request.url?.split('?')[1]));
-  if ('reason' in terms) return refuse.malformed(`query: ${terms.reason}`);
+  if ('problem' in terms) return refuse.malformedAt('query', terms);
   const { group, has_group: hasGroup } = query;
   const filter = { ...provisionedOnly(context), group, hasGroup };
   const page = { page: query.page, perPage: query.per_page };

@@ -41,7 +41,7 @@ function create(context: UserContext, body: NewGroupDeployment, audience: Target
   }
   const deviceCount = audience.deviceIds.length;
   const phases = planPhases(body.phases ?? [], { deviceCount, nowMs: context.nowMs });
-  if ('reason' in phases) return refuse.malformed(`body: ${phases.reason}`);
+  if ('problem' in phases) return refuse.malformedAt('body', phases);
   const id = createUniqueDeployment(context, {
     type: 'software',
     name: body.name,

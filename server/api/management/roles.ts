@@ -72,7 +72,7 @@ export const createRole = defineEndpoint('create-role', ({ body }, context) => {
 export const createRoleV1 = defineEndpoint('create-role-v1', ({ body }, context) => {
   const { name, description } = body;
   const grants = grantsOfPermissions(body.permissions);
-  if ('reason' in grants) return refuse.malformed(`body: ${grants.reason}`);
+  if ('problem' in grants) return refuse.malformedAt('body', grants);
   const refusal = makeRole(context, { name, description, grants });
   const location = pathOf(managementOperations['get-role-v1'], { id: name });
   return refusal ?? { status: 201, headers: { Location: location } };
@@ -86,7 +86,7 @@ export const updateRole = defineEndpoint('update-role', ({ parameters, body }, c
 
 export const updateRoleV1 = defineEndpoint('update-role-v1', ({ parameters, body }, context) => {
   const grants = body.permissions && grantsOfPermissions(body.permissions);
-  if (grants && 'reason' in grants) return refuse.malformed(`body: ${grants.reason}`);
+  if (grants && 'problem' in grants) return refuse.malformedAt('body', grants);
   return changeRole(context, parameters.id, { ...body, grants }) ?? { status: 200 };
 });
 
