@@ -39,6 +39,8 @@ async function expectDelivered(
   context: TestContext,
 ): Promise<void> {
   const { configured } = await context.admin.configuration(device.id);
+  // A server may have cached for this poll that there is no update.
+  await poll(device, factoryProvides);
   await context.deployConfiguration(device);
   const offer = requireInstructions(
     await requireOffer(context, operation, () => poll(device, factoryProvides)),

@@ -21,6 +21,11 @@ export function pollDataIn(request: ProxiedRequest): Readonly<Record<string, unk
   return isObject(body.device_provides) ? body.device_provides : body;
 }
 
+/** Returns a text that is equal for equal polls of one device. */
+function pollKey(request: ProxiedRequest): string {
+  return `${request.operation} ${tokenOf(request)} ${JSON.stringify(pollDataIn(request))}`;
+}
+
 function saysNothingOf(name: string): (request: ProxiedRequest) => boolean {
   return (request) => pollDataIn(request)[name] === undefined;
 }
@@ -77,7 +82,7 @@ function keepsIts204(operation: (typeof everyPoll)[number], requirement: Require
       const idle = new Set<string>();
       return {
         response: (response, request) => {
-          const poll = `${tokenOf(request)} ${JSON.stringify(pollDataIn(request))}`;
+          const poll = pollKey(request);
           if (response.status === 204) idle.add(poll);
           const isStale = response.status === 200 && idle.delete(poll);
           return isStale ? ownResponse(204) : response;
@@ -91,6 +96,23 @@ export const nextDeploymentDefects: readonly Defect[] = [
   keepsIts204('get-next-deployment', 'next.get-pending-is-200'),
   keepsIts204('post-next-deployment', 'next.post-pending-is-200'),
   keepsIts204('post-next-deployment-v2', 'next.v2-pending-is-200'),
+  {
+    id: 'no-update-outlives-a-configuration-deployment',
+    title: 'A poll that found nothing is never offered a configuration deployment.',
+    violates: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
+    operations: everyPoll,
+    alter: () => {
+      const idle = new Set<string>();
+      return {
+        response: (response, request) => {
+          const poll = pollKey(request);
+          if (response.status === 204) idle.add(poll);
+          const isStale = idle.has(poll) && response.body.includes('/download/configuration');
+          return isStale ? ownResponse(204) : response;
+        },
+      };
+    },
+  },
   {
     id: 'get-hides-a-pending-deployment',
     title: 'GET v1 reports no update although a deployment is pending.',
