@@ -70,22 +70,31 @@ export function pollStep(index: number, variant: PollVariant): ModelStep {
     run: async (expectedState, targetSide) => {
       const response = await variant.poll(targetDevice(targetSide, index), factoryProvides);
       if (!checkTokenAccess(expectedState.device(index), response)) return;
-      const deviceDeployments = expectedState.deployments.filter(({ device }) => device === index);
-      const active = deviceDeployments.find(
-        ({ offer, end }) => offer === 'offered' && end === undefined,
-      );
+      const active = dueDeployments(expectedState, index).find(({ offer }) => offer === 'offered');
       if (response.status === 409 && active !== undefined && active.offeredBy !== variant.slug) {
         // The contract leaves open if two variants of the request contradict each other.
         targetSide.recordObservation('polling again in another way', '409');
         active.offer = 'undetermined';
         return;
       }
-      judgeOffer({ expectedState, targetSide, index, variant, response, active });
+      const poll = { expectedState, targetSide, index, variant, response, active };
+      checkPollStatus(poll);
+      if (response.status !== 200) return;
+      const id = offeredId(poll);
+      const offeredDeployment = expectedState.deployments[indexOfDeployment(targetSide, id)];
+      if (offeredDeployment) {
+        checkOffer(poll, offeredDeployment);
+        applyOffer(poll, offeredDeployment);
+      } else {
+        checkUnknownOffer(poll);
+        applyUnknownOffer(poll, id);
+      }
     },
   };
 }
 
-interface OfferCheck {
+/** An answered poll of a device, and the deployment that it was offered before. */
+interface AnsweredPoll {
   readonly expectedState: ExpectedState;
   readonly targetSide: TargetSide;
   readonly index: number;
@@ -101,57 +110,46 @@ const instructionsHaveId = {
   v2: ['next.instructions-v2', 'next.v2-id'],
 } as const;
 
-function judgeOffer({
-  expectedState,
-  targetSide,
-  index,
-  variant,
-  response,
-  active,
-}: OfferCheck): void {
-  const deviceDeployments = expectedState.deployments.filter(({ device }) => device === index);
-  const dueDeployments = deviceDeployments.filter(
+function deploymentsOf(expectedState: ExpectedState, index: number): ExpectedDeployment[] {
+  return expectedState.deployments.filter(({ device }) => device === index);
+}
+
+function dueDeployments(expectedState: ExpectedState, index: number): ExpectedDeployment[] {
+  return deploymentsOf(expectedState, index).filter(
     ({ offer, end }) => offer !== 'undetermined' && end === undefined,
   );
+}
+
+function checkPollStatus({ expectedState, index, variant, response, active }: AnsweredPoll): void {
   const repeatRequirements = active ? (['next.repeatable'] as const) : [];
-  if (dueDeployments.length > 0)
+  const hasDeployments = deploymentsOf(expectedState, index).length > 0;
+  if (dueDeployments(expectedState, index).length > 0)
     expectStatus(response, [200], variant.pendingIs200, ...repeatRequirements);
-  else
-    expectStatus(
-      response,
-      deviceDeployments.length > 0 ? [200, 204, 409] : [200, 204],
-      'next.nothing-is-204',
-    );
-  if (response.status !== 200) return;
-  const noOfferRequirements = dueDeployments.length === 0 ? (['next.nothing-is-204'] as const) : [];
-  const id = offeredId(response, ...instructionsHaveId[variant.slug], ...noOfferRequirements);
-  const offeredDeployment = expectedState.deployments[indexOfDeployment(targetSide, id)];
-  if (!offeredDeployment) {
-    judgeUnknownId({ expectedState, targetSide, index, variant, response, active }, id);
-    return;
-  }
+  else expectStatus(response, hasDeployments ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
+}
+
+function checkOffer({ index, response, active }: AnsweredPoll, offered: ExpectedDeployment): void {
   const actual = responseSummary(response);
-  if (offeredDeployment.device !== index) {
+  if (offered.device !== index)
     failWith("none of another device's deployments", actual, 'next.own-deployments-only');
-  }
-  if (offeredDeployment.end === 'aborted')
-    failWith('no aborted deployment', actual, 'next.aborted-is-over');
-  if (offeredDeployment.end === 'finished' && offeredDeployment.offer !== 'undetermined') {
-    failWith('no finished deployment', actual, 'next.finished-is-over');
-  }
+  if (offered.end === 'aborted') failWith('no aborted deployment', actual, 'next.aborted-is-over');
   // A deployment that was reported on after its end may be open again (`undetermined`). In that case the
   // model cannot know which deployment is due.
-  if (
-    active?.offer === 'offered' &&
-    offeredDeployment !== active &&
-    offeredDeployment.offer !== 'undetermined'
-  ) {
+  if (offered.offer === 'undetermined') return;
+  if (offered.end === 'finished')
+    failWith('no finished deployment', actual, 'next.finished-is-over');
+  if (active && offered !== active)
     failWith('the deployment that was offered before', actual, 'next.repeatable');
-  }
-  recordOfferOrder(targetSide, expectedState, offeredDeployment);
-  if (offeredDeployment.offer === 'undetermined') return;
-  if (offeredDeployment.offer === 'waiting') offeredDeployment.offeredBy = variant.slug;
-  offeredDeployment.offer = 'offered';
+}
+
+function applyOffer(
+  { targetSide, expectedState, variant }: AnsweredPoll,
+  offered: ExpectedDeployment,
+): void {
+  recordOfferOrder(targetSide, expectedState, offered);
+  if (offered.offer === 'undetermined') return;
+  if (offered.offer === 'waiting') offered.offeredBy = variant.slug;
+  offered.offer = 'offered';
 }
 
 /** Version 2 may give a deployment a second ID, which works as well. */
@@ -161,19 +159,20 @@ function indexOfDeployment({ deployments }: TargetSide, id: string): number {
   );
 }
 
-/** Judges an offer with an ID that the model does not know, which only version 2 may create. */
-function judgeUnknownId(
-  { expectedState, targetSide, index, variant, response, active }: OfferCheck,
+/** Checks an offer with an ID that the model does not know, which only version 2 may create. */
+function checkUnknownOffer({ expectedState, index, variant, response }: AnsweredPoll): void {
+  const actual = responseSummary(response);
+  if (deploymentsOf(expectedState, index).length === 0)
+    failWith('no update', actual, 'next.nothing-is-204');
+  if (variant.slug !== 'v2') failWith("a deployment's ID", actual, 'next.id-of-the-deployment');
+}
+
+function applyUnknownOffer(
+  { expectedState, targetSide, index, variant, active }: AnsweredPoll,
   id: string,
 ): void {
-  const deviceDeployments = expectedState.deployments.filter(({ device }) => device === index);
-  if (deviceDeployments.length === 0)
-    failWith('no update', responseSummary(response), 'next.nothing-is-204');
-  if (variant.slug !== 'v2') {
-    failWith("a deployment's ID", responseSummary(response), 'next.id-of-the-deployment');
-  }
   // A finished deployment in the state `undetermined` may be the offered one.
-  const candidates = deviceDeployments.filter(
+  const candidates = deploymentsOf(expectedState, index).filter(
     ({ offer, end }) => end === undefined || (end === 'finished' && offer === 'undetermined'),
   );
   const [candidate] = active ? [active] : candidates;
@@ -207,9 +206,13 @@ function recordOfferOrder(
   );
 }
 
-function offeredId({ text }: HttpResponse, ...reason: readonly RequirementId[]): string {
+function offeredId({ expectedState, index, variant, response: { text } }: AnsweredPoll): string {
   const id = /"id"\s*:\s*"([^"]+)"/.exec(withoutArtifact(text))?.[1];
-  return id ?? failWith('instructions with an ID', describeValue(text), ...reason);
+  if (id !== undefined) return id;
+  const isDue = dueDeployments(expectedState, index).length > 0;
+  const noOfferRequirements = isDue ? [] : (['next.nothing-is-204'] as const);
+  const requirements = [...instructionsHaveId[variant.slug], ...noOfferRequirements];
+  return failWith('instructions with an ID', describeValue(text), ...requirements);
 }
 
 /** Returns the instructions without the artifact, which has an ID of its own. */
