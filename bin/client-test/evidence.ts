@@ -26,8 +26,8 @@ export function evidenceOf({
   return [...new Set(entries)]
     .toSorted((one, other) => one - other)
     .slice(0, EXCHANGES_MAX)
-    .flatMap((sequence) => {
-      const event = events.all[sequence - 1]?.event;
+    .flatMap((journalEntry) => {
+      const event = events.all[journalEntry - 1]?.event;
       return event?.kind === 'exchange' ? [shownExchange(event)] : [];
     });
 }
@@ -55,7 +55,7 @@ function stepOf(event: ClientEvent, atMs: number): SessionStep {
     const { event: happened, about = '' } = event;
     return { atMs, by: 'client-test', text: `${happened} ${about}`.trimEnd() };
   }
-  const { sequence } = event;
+  const { journalEntry: sequence } = event;
   if (event.kind === 'exchange')
     return {
       sequence,
@@ -99,7 +99,14 @@ function responseText({ status, faultsAndVariations, isDelivered }: ClientExchan
 }
 
 function shownExchange(exchange: ClientExchange): ShownExchange {
-  const { sequence, method, url, status, requestHeaders, faultsAndVariations } = exchange;
+  const {
+    journalEntry: sequence,
+    method,
+    url,
+    status,
+    requestHeaders,
+    faultsAndVariations,
+  } = exchange;
   return {
     sequence,
     method,

@@ -4,7 +4,7 @@ import { ObservedEvents } from './observed-events.ts';
 
 const failed: ClientExchange = {
   kind: 'exchange',
-  sequence: 1,
+  journalEntry: 1,
   client: 'client',
   method: 'GET',
   url: 'http://localhost/',
@@ -31,7 +31,7 @@ describe('the events of a client that has a WebSocket', () => {
   const facts = { isDelivered: true, report: undefined };
   for (const endedMs of [1000, 5000])
     events.all.push({ operation: 'poll', status: 503, ...facts, event: { ...failed, endedMs } });
-  const event = { ...ping, client: 'client', sequence: 3, atMs: 8000 };
+  const event = { ...ping, client: 'client', journalEntry: 3, atMs: 8000 };
   events.all.push({ operation: 'socket', status: 0, ...facts, event });
 
   it('measure the pauses between requests without the pings of the WebSocket', () => {

@@ -71,7 +71,7 @@ export class ObservedEvents {
       const report = reportIn(operation, body);
       inNextIteration(() => {
         const event = exchangeEvent(record, {
-          sequence: this.all.length + 1,
+          journalEntry: this.all.length + 1,
           client: CLIENT,
           baseUrl: this.#baseUrl(),
           // A held exchange is cut by the end of the client, and by nothing that the server did.
@@ -89,9 +89,9 @@ export class ObservedEvents {
         from: ClientSocketEvent['from'],
         more: { readonly code?: number; readonly payload?: Buffer } = {},
       ): void => {
-        const sequence = this.all.length + 1;
+        const journalEntry = this.all.length + 1;
         const location = {
-          sequence,
+          journalEntry,
           client: CLIENT,
           socket: requestId,
           atMs: systemClock.monotonicMs(),

@@ -1,5 +1,5 @@
 /**
- * Judges device clients by the duties that one exchange, or the sequence of a device's events, can
+ * Judges device clients by the duties that one exchange, or several events of a device, can
  * show. It reads only: whoever has events hands them over in the order in which they ended. What it
  * records is bounded for each device and in the number of devices.
  */
@@ -16,7 +16,7 @@ import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import type { ClientHistory } from './client-history.ts';
 import type { ClientVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
-import type { Duty, DutyHistory, EventMatcher, Sequence } from './duty.ts';
+import type { Duty, DutyHistory, EventMatcher, Reaction } from './duty.ts';
 import { DOWNLOAD_RETRY_MS, hasReceivedResponse, isInFlight, patienceMs } from './exemptions.ts';
 import { FleetHistory } from './fleet-history.ts';
 import type { DueReaction } from './history-items.ts';
@@ -28,7 +28,7 @@ import { isRepeat } from './repeated-poll.ts';
 const DEVICES_MAX = 10_000;
 /** Number of violations of one duty that are kept; further ones are counted. */
 const VIOLATIONS_MAX = 5;
-const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
+const reactions = duties.flatMap((duty) => (duty.reaction ? [[duty, duty.reaction] as const] : []));
 /** The part of a duty that judges an exchange. */
 interface DutyCheck
   extends Pick<PassiveCheck<DutyHistory>, 'operations' | 'applies' | 'violation'> {
@@ -159,12 +159,12 @@ export class ClientJudge {
     const exchange = judgedExchange(row, event);
     const history: DutyHistory = { client: client.history, fleet: this.#fleet, event };
     let breaksDuty = false;
-    const location = { journalEntry: event.sequence, operation: row.id, atMs: event.endedMs };
+    const location = { journalEntry: event.journalEntry, operation: row.id, atMs: event.endedMs };
     for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, history)) {
       if (this.#decide(client, check.duty, violation, location)) breaksDuty = true;
     }
-    for (const [duty, sequence] of sequences) {
-      if (this.#advance(client, duty, sequence, exchange, history)) breaksDuty = true;
+    for (const [duty, reaction] of reactions) {
+      if (this.#advance(client, duty, reaction, exchange, history)) breaksDuty = true;
     }
     client.history.record(exchange, event);
     const isIdle = event.status === 204 && isPollOperation(row) && hasReceivedResponse(event);
@@ -176,11 +176,11 @@ export class ClientJudge {
     client.lastIdlePoll = isRepeatable ? event : undefined;
   }
 
-  /** Judges what an exchange shows of a sequence; returns true if it breaks the duty. */
+  /** Judges what an exchange shows of a due reaction; returns true if it breaks the duty. */
   #advance(
     client: JudgedClient,
     duty: Duty,
-    sequence: Sequence,
+    reaction: Reaction,
     exchange: JudgedExchange,
     history: DutyHistory,
   ): boolean {
@@ -194,16 +194,16 @@ export class ClientJudge {
       due.exchanges += 1;
       if (isPollOperation(exchange.operation)) due.polls += 1;
       const location = {
-        journalEntry: event.sequence,
+        journalEntry: event.journalEntry,
         operation: exchange.operation.id,
         atMs: event.endedMs,
-        contradicts: due.sequence,
+        contradicts: due.journalEntry,
       };
-      const violation = sequence.brokenBy?.(exchange, history, due);
-      isBroken = this.#endDue(client, duty, violation ?? reactionIn(sequence, matches), location);
+      const violation = reaction.brokenBy?.(exchange, history, due);
+      isBroken = this.#endDue(client, duty, violation ?? reactionIn(reaction, matches), location);
     }
-    if (!client.history.due.has(duty.id) && matches(sequence.dueAfter)) {
-      client.history.due.keep(duty.id, newDue(event.sequence, event.endedMs));
+    if (!client.history.due.has(duty.id) && matches(reaction.dueAfter)) {
+      client.history.due.keep(duty.id, newDue(event.journalEntry, event.endedMs));
     }
     return isBroken;
   }
@@ -212,17 +212,17 @@ export class ClientJudge {
     const client = this.#clientOf(event.client);
     const history = { client: client.history, fleet: this.#fleet };
     client.lastIdlePoll = undefined;
-    const location = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
+    const location = { journalEntry: event.journalEntry, operation: 'socket', atMs: event.atMs };
     const happened = (matcher: EventMatcher | undefined): boolean =>
       matcher?.socket?.(event, history) ?? false;
     for (const duty of duties) {
       this.#endDue(client, duty, duty.socket?.(event, history), location);
-      const { sequence } = duty;
-      if (sequence === undefined) continue;
+      const { reaction } = duty;
+      if (reaction === undefined) continue;
       if (client.history.due.has(duty.id)) {
-        this.#endDue(client, duty, reactionIn(sequence, happened), location);
-      } else if (happened(sequence.dueAfter)) {
-        client.history.due.keep(duty.id, newDue(event.sequence, event.atMs));
+        this.#endDue(client, duty, reactionIn(reaction, happened), location);
+      } else if (happened(reaction.dueAfter)) {
+        client.history.due.keep(duty.id, newDue(event.journalEntry, event.atMs));
       }
     }
     client.history.recordSocketEvent(event);
@@ -239,8 +239,8 @@ export class ClientJudge {
         client.dropped += count;
         client.history = client.history.afterGap();
       }
-      for (const { id, sequence } of duties) {
-        if (sequence?.cancelledBy?.serverEvents?.includes(event)) client.history.due.delete(id);
+      for (const { id, reaction } of duties) {
+        if (reaction?.cancelledBy?.serverEvents?.includes(event)) client.history.due.delete(id);
       }
       if (event === 'scene-ended') {
         this.#endOf(client, atMs);
@@ -253,8 +253,8 @@ export class ClientJudge {
         }
       }
       client.history.recordServerEvent(serverEvent);
-      for (const { id, sequence } of duties) {
-        const { serverEvents, when } = sequence?.dueAfter ?? {};
+      for (const { id, reaction } of duties) {
+        const { serverEvents, when } = reaction?.dueAfter ?? {};
         const isDue = serverEvents?.includes(event) && (when?.(client.history) ?? true);
         if (isDue) client.history.due.keep(id, newDue(0, atMs));
       }
@@ -269,11 +269,11 @@ export class ClientJudge {
     if (isRetrying && !hasCrashed) return;
     for (const duty of duties) {
       const due = client.history.due.get(duty.id);
-      if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
+      if (due === undefined || !duty.reaction || nowMs - due.sinceMs < patience) continue;
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
-      const violation = { part: 'the device', expected: duty.sequence.expected, actual };
-      const location = { journalEntry: due.sequence, operation: 'no-request', atMs: nowMs };
+      const violation = { part: 'the device', expected: duty.reaction.expected, actual };
+      const location = { journalEntry: due.journalEntry, operation: 'no-request', atMs: nowMs };
       this.#endDue(client, duty, violation, location);
     }
   }
@@ -285,7 +285,7 @@ export class ClientJudge {
   #endDue(
     client: JudgedClient,
     duty: Duty,
-    reaction: Reaction | undefined,
+    reaction: ReactionOutcome | undefined,
     location: Omit<DutyViolation, 'message'>,
   ): boolean {
     if (reaction === undefined) return false;
@@ -326,12 +326,12 @@ export class ClientJudge {
 }
 
 /** The end of what was due of a duty: a violation, the reaction itself, or its cancellation. */
-type Reaction = Violation | 'met' | 'cancelled';
+type ReactionOutcome = Violation | 'met' | 'cancelled';
 
 function reactionIn(
-  { metBy, cancelledBy }: Sequence,
+  { metBy, cancelledBy }: Reaction,
   happened: (matcher: EventMatcher | undefined) => boolean,
-): Reaction | undefined {
+): ReactionOutcome | undefined {
   if (happened(metBy)) return 'met';
   return happened(cancelledBy) ? 'cancelled' : undefined;
 }
@@ -344,6 +344,6 @@ function isConcerned(
   return event !== 'deployment-aborted' || client !== undefined || deployments.offers.has(about);
 }
 
-function newDue(sequence: number, sinceMs: number): DueReaction {
-  return { sequence, sinceMs, exchanges: 0, polls: 0 };
+function newDue(journalEntry: number, sinceMs: number): DueReaction {
+  return { journalEntry, sinceMs, exchanges: 0, polls: 0 };
 }

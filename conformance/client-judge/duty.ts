@@ -28,7 +28,7 @@ export interface DutyHistory {
 /** The history that a duty reads when it judges an event of a WebSocket. */
 type SocketHistory = Pick<DutyHistory, 'client' | 'fleet'>;
 
-/** Events that a sequence waits for. An exchange is seen before the device's history records it. */
+/** Events that a reaction waits for. An exchange is seen before the device's history records it. */
 export interface EventMatcher {
   readonly exchange?: (exchange: JudgedExchange, history: DutyHistory) => boolean;
   readonly socket?: (event: ClientSocketEvent, history: SocketHistory) => boolean;
@@ -38,11 +38,11 @@ export interface EventMatcher {
 }
 
 /**
- * A duty that is a sequence: an event makes a reaction due, and another one meets it. It is open
+ * A reaction that is a duty: an event makes it due, and another one meets it. It is open
  * between the two; `brokenBy` shows that the device did something else instead, and the end of a
  * scene shows that it did nothing.
  */
-export interface Sequence {
+export interface Reaction {
   readonly dueAfter: EventMatcher;
   readonly metBy: EventMatcher;
   readonly brokenBy?: (
@@ -58,8 +58,8 @@ export interface Sequence {
 
 /**
  * One duty. Like every passive check it does not apply to an exchange that it cannot decide without
- * doubt, and its violation reads "`part` must `expected`, not `actual`". A duty that has neither check
- * nor sequence is observed, or only the device could show it.
+ * doubt, and its violation reads "`part` must `expected`, not `actual`". A duty that has neither
+ * check nor reaction is observed, or only the device could show it.
  */
 export interface Duty
   extends Partial<Pick<PassiveCheck<DutyHistory>, 'operations' | 'applies' | 'violation'>> {
@@ -85,7 +85,7 @@ export interface Duty
     event: ClientSocketEvent,
     history: SocketHistory,
   ) => Violation | 'met' | undefined;
-  readonly sequence?: Sequence;
+  readonly reaction?: Reaction;
   /** Why its scene may leave it inconclusive, as the end of a sentence about the scene. */
   readonly inconclusiveReason?: string;
   /** The scene whose end without a violation meets the duty. */
@@ -100,7 +100,7 @@ export interface DutyFinding {
   readonly level: DutyLevel;
   readonly sentence: string;
   readonly source: string;
-  /** Sequence number of the exchange in the journal. */
+  /** Number of the exchange in the journal. */
   readonly journalEntry: number;
   /** ID of the operation. */
   readonly operation: string;

@@ -11,7 +11,7 @@ export const ITEMS_MAX = 8;
 /** A reaction that is due. */
 export interface DueReaction {
   /** Number of the event since which it is due, and its time. */
-  readonly sequence: number;
+  readonly journalEntry: number;
   readonly sinceMs: number;
   /** Number of exchanges of the device since then. */
   exchanges: number;

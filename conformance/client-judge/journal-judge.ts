@@ -65,7 +65,7 @@ export class JournalJudge {
     this.#judge.judge({
       kind: 'socket',
       event: 'message',
-      sequence: Number(sequence),
+      journalEntry: Number(sequence),
       client,
       payload,
       socket: client,

@@ -86,7 +86,7 @@ function undecidedState(duty: Duty, history: ClientHistory, dropped: number): Du
   if (dropped > 0) return 'not-judged';
   const hasDuty = duty.appliesToClient?.(history) ?? true;
   if (!hasDuty || (optionalAreas.has(area) && !isUsed(area, history))) return 'not-applicable';
-  const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
+  const isHidden = !duty.applies && !duty.socket && !duty.reaction && !duty.observation;
   return isHidden ? 'not-observable' : 'not-tested';
 }
 

@@ -23,11 +23,11 @@ export async function verdictsOfRecording(
     isBroken = true;
   });
   const senders = new RecordedSenders();
-  let sequence = 0;
+  let journalEntry = 0;
   for await (const exchange of exchanges) {
-    sequence += 1;
+    journalEntry += 1;
     isBroken = false;
-    const event = senders.exchangeOf(exchange, sequence);
+    const event = senders.exchangeOf(exchange, journalEntry);
     judge.judge(event);
     onJudged(event, isBroken);
   }
@@ -42,10 +42,10 @@ export async function verdictsOfRecording(
 class RecordedSenders {
   readonly #ofPath = new Map<string, string>();
 
-  exchangeOf(exchange: FullExchange, sequence: number): ClientExchange {
+  exchangeOf(exchange: FullExchange, journalEntry: number): ClientExchange {
     const sender = exchange.device ?? senderOf(exchange);
     const client = sender ?? this.#ofPath.get(exchange.pathname) ?? '';
-    const event = clientExchangeOf(exchange, sequence, client);
+    const event = clientExchangeOf(exchange, journalEntry, client);
     const { source } = membersOf(membersOf(parsedJson(String(event.responseBody))).artifact);
     const { uri } = membersOf(source);
     if (typeof uri === 'string' && URL.canParse(uri)) {
@@ -83,7 +83,7 @@ function senderOf(exchange: FullExchange): string | undefined {
  */
 export function clientExchangeOf(
   exchange: FullExchange,
-  sequence: number,
+  journalEntry: number,
   client: string,
 ): ClientExchange {
   const { method, status, sentMs, endedMs, alteration } = exchange;
@@ -97,7 +97,7 @@ export function clientExchangeOf(
   );
   return {
     kind: 'exchange',
-    sequence,
+    journalEntry,
     client,
     method,
     url: absolute(exchange),

@@ -98,8 +98,8 @@ export function rejectStep(index: number): ModelStep {
     title: `a user rejects device ${nameOf(index)}`,
     // A key that was never used is removed, not rejected, which is another action.
     isPossible: (expectedState) => {
-      const { status: identity, isPreauthorized } = expectedState.device(index);
-      return identity === 'pending' || (identity === 'accepted' && !isPreauthorized);
+      const { status, isPreauthorized } = expectedState.device(index);
+      return status === 'pending' || (status === 'accepted' && !isPreauthorized);
     },
     run: async (expectedState, targetSide) => {
       await decide(targetSide, index, 'rejected');
@@ -146,9 +146,9 @@ export function callStep(index: number, withToken: boolean): ModelStep {
   };
 }
 
-function setStatus(expectedDevice: ExpectedDevice, identity: ExpectedDevice['status']): void {
-  expectedDevice.status = identity;
-  if (identity !== 'accepted' && expectedDevice.token !== 'none') expectedDevice.token = 'revoked';
+function setStatus(expectedDevice: ExpectedDevice, status: ExpectedDevice['status']): void {
+  expectedDevice.status = status;
+  if (status !== 'accepted' && expectedDevice.token !== 'none') expectedDevice.token = 'revoked';
 }
 
 async function decide(
@@ -187,8 +187,8 @@ export async function arrangeStart(
   expectedState: ExpectedState,
   targetSide: TargetSide,
 ): Promise<void> {
-  for (const [index, { status: identity }] of expectedState.devices.entries()) {
-    if (identity !== 'accepted') continue;
+  for (const [index, { status }] of expectedState.devices.entries()) {
+    if (status !== 'accepted') continue;
     const device = targetDevice(targetSide, index);
     device.known = true;
     device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
+import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { pollVariants } from '../context/poll-variants.ts';
 import { StartStateNotReached } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -21,17 +22,6 @@ const device = fc.nat({ max: DEVICES - 1 });
 const deploymentIndex = fc.constantFrom(0, 0, 0, 1, 1, 2);
 const methods = fc.constantFrom('PATCH' as const, 'PUT' as const);
 
-const deviceStatuses = [
-  'installing',
-  'pause_before_installing',
-  'downloading',
-  'pause_before_rebooting',
-  'rebooting',
-  'pause_before_committing',
-  'success',
-  'failure',
-  'already-installed',
-] as const;
 const invalidStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
 
 const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
@@ -50,7 +40,7 @@ const pollSteps = fc
   .tuple(device, fc.constantFrom(...pollVariants))
   .map(([index, variant]) => deployment.pollStep(index, variant));
 const reportSteps = fc
-  .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
+  .tuple(device, deploymentIndex, fc.constantFrom(...reportableStatuses))
   .map(([index, number, status]) => deployment.reportStep(index, number, status));
 
 /** Requesting and reporting are listed twice, since they advance a deployment. */

@@ -17,7 +17,7 @@ const cuttingActions: ReadonlySet<string> = new Set([
 
 /** Facts about an exchange besides its record. */
 export interface ExchangeFacts {
-  readonly sequence: number;
+  readonly journalEntry: number;
   readonly client: string;
   /** URL of the API, for a request without a Host header. */
   readonly baseUrl: string;
@@ -32,7 +32,7 @@ export interface ExchangeFacts {
 export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): ClientExchange {
   const { method, status, responseBytes, isStreamed } = record;
   const { startedMs, atMs, fault, varied = [] } = record;
-  const { sequence, client, baseUrl, body, responseBody, ignoredFault } = facts;
+  const { journalEntry, client, baseUrl, body, responseBody, ignoredFault } = facts;
   const requestHeaders = pairsOf(record.headers);
   const response = isStreamed || responseBody === undefined ? undefined : Buffer.from(responseBody);
   const isIncomplete =
@@ -44,7 +44,7 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
   const url = `${scheme}//${host}${record.url}`;
   return {
     kind: 'exchange',
-    sequence,
+    journalEntry,
     client,
     method,
     status,
@@ -102,7 +102,7 @@ export function socketEvent(frame: FrameRecord, client: string, atMs: number): C
   const isWhole = payload.length === bytes;
   return {
     kind: 'socket',
-    sequence,
+    journalEntry: sequence,
     client,
     socket: origin.requestId,
     atMs,

@@ -50,7 +50,7 @@ describe('the feed of device clients', () => {
       { status: 200, client: device.id },
       { status: 204, client: device.id },
     ]);
-    const last = await control<'GET /journal/{sequence}'>(`/journal/${own.at(-1)?.sequence}`);
+    const last = await control<'GET /journal/{sequence}'>(`/journal/${own.at(-1)?.journalEntry}`);
     expect(last.body.entry.operation).toBe('get-next-deployment');
   });
 

@@ -138,7 +138,7 @@ export class ClientFeed {
     if (operation !== 'connect' || record.status !== 101) return;
     const openEvent = {
       ...({ kind: 'socket', event: 'opened', from: 'device' } as const),
-      sequence,
+      journalEntry: sequence,
       client: client.name,
       socket: requestId,
       atMs: endedMsOf(record),
@@ -161,7 +161,12 @@ export class ClientFeed {
   #eventOf(record: ExchangeRecord, client: string): ClientEvent {
     const baseUrl = this.#options.addresses.api;
     const { sequence } = record;
-    return exchangeEvent(record, { sequence, client, baseUrl, ...wholeBodies(record) });
+    return exchangeEvent(record, {
+      journalEntry: sequence,
+      client,
+      baseUrl,
+      ...wholeBodies(record),
+    });
   }
 
   /**

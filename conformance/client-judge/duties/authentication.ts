@@ -157,7 +157,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'an authentication request after the acceptance of a device that was refused',
     remedy: 'go on authenticating after a 401 or 403, at the interval',
     scene: 'rejection',
-    sequence: {
+    reaction: {
       dueAfter: {
         serverEvents: ['accepted'],
         when: ({ authentication: { isRejected } }) => isRejected,
@@ -177,7 +177,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the authentication request after a 401',
     remedy: 'authenticate again after a 401, at an interval, as long as the device runs',
     scene: 'pending',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }, m) =>
           isAuthentication(operation) && status === 401 && hasReceivedResponse(m.event),
@@ -221,7 +221,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'requests with a token whose time is over',
     remedy: 'authenticate when an operation answers 401, whatever the age of the token',
     scene: 'token-expiry',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange, { event }) =>
           hasReceivedResponse(event) && isRefusedAsExpired(exchange, event.serverNowMs),
@@ -274,7 +274,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the request after a token of another length, algorithm or with unknown claims',
     remedy: 'store the token as text of any length, and never parse it',
     scene: 'other-token',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange) => isAuthentication(exchange.operation) && isUnusualToken(exchange),
       },
@@ -296,7 +296,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'polls after the clock of the server was moved by years',
     remedy: 'judge a token by the responses to it, not by the clock of the device',
     scene: 'clock-years-off',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (_, { client, event }) =>
           Math.abs(event.serverNowMs - (client.serverNowMs ?? event.serverNowMs)) > YEAR_MS,

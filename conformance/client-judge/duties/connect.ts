@@ -116,7 +116,7 @@ const handshakeDuties: readonly Duty[] = [
     evidence: 'messages on a WebSocket whose handshake was altered',
     remedy: 'compute the value from the key, and close on a difference',
     scene: 'socket-wrong-accept',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation }, { event }) =>
           handshakes.includes(operation.id) && event.alteration === 'accept-header',
@@ -157,7 +157,7 @@ const frameDuties: readonly Duty[] = [
     exemptions: 'a WebSocket that was closed',
     remedy: 'send a pong with the same bytes at once, also while a message is handled',
     scene: 'websocket',
-    sequence: {
+    reaction: {
       dueAfter: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
       metBy: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
       cancelledBy: {
@@ -198,7 +198,7 @@ const frameDuties: readonly Duty[] = [
     evidence: 'what follows a message of the server that was sent in fragments',
     remedy: 'join the fragments, and handle control frames in between',
     scene: 'websocket',
-    sequence: {
+    reaction: {
       dueAfter: {
         serverEvents: ['scene-began'],
         when: ({ scene, sockets }) => scene === 'websocket' && sockets.size > 0,
@@ -272,7 +272,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the handshake after a silence',
     remedy: 'send a ping each minute, and reconnect when its pong is missing',
     scene: 'socket-silent',
-    sequence: {
+    reaction: {
       dueAfter: {
         socket: ({ event }, { client }) => event === 'opened' && client.scene === 'socket-silent',
       },
@@ -289,7 +289,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'what follows a message of an unknown protocol or type',
     remedy: 'answer with an error, or ignore the message',
     scene: 'websocket',
-    sequence: {
+    reaction: {
       dueAfter: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
       metBy: {
         socket: ({ event, from }) => from === 'device' && event !== 'closed',
@@ -307,7 +307,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the poll after a check-update message, within 10 s',
     remedy: 'poll once at a check-update message, whatever is left of the interval',
     scene: 'websocket',
-    sequence: {
+    reaction: {
       dueAfter: {
         socket: ({ from, event, payload }) => {
           if (from !== 'server' || event !== 'message' || !payload) return false;

@@ -132,7 +132,7 @@ const linkDuties: readonly Duty[] = [
     evidence: 'the request after a 302, 303, 307 or 308',
     remedy: 'request the Location, without the Authorization of the API',
     scene: 'redirected-link',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status, response }, { event }) =>
           downloadOperations.includes(operation.id) &&
@@ -206,7 +206,7 @@ const transferDuties: readonly Duty[] = [
     evidence: 'what follows a 416',
     remedy: 'drop what was stored and request the whole file, unless nothing is missing',
     scene: 'unsatisfiable-range',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }, { event }) =>
           downloadOperations.includes(operation.id) && status === 416 && hasReceivedResponse(event),
@@ -263,7 +263,7 @@ const transferDuties: readonly Duty[] = [
     evidence: 'the report after a download with Content-Encoding',
     remedy: 'send Accept-Encoding: identity, or decode',
     scene: 'compressed-download',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, response, status }) =>
           downloadOperations.includes(operation.id) &&
@@ -305,7 +305,7 @@ const transferDuties: readonly Duty[] = [
     evidence: 'the final status after a file of more than 2 GiB',
     remedy: 'count bytes in 64 bits, and report failure where there is no room',
     scene: 'large-artifact',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, response, status }) =>
           downloadOperations.includes(operation.id) &&

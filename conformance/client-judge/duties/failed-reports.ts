@@ -34,7 +34,7 @@ export const failedReportDuties: readonly Duty[] = [
     evidence: 'what follows a final status that met a 401, a 429, a 5xx or a lost response',
     remedy: 'store the result, and repeat the report until 204, 404 or 409, also after a restart',
     scene: 'lost-report',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange, { event }) => isFailedFinal(exchange, event),
       },
@@ -105,7 +105,7 @@ export const failedReportDuties: readonly Duty[] = [
     evidence: 'reports on a deployment after a 404',
     remedy: 'take a 404 as the end of the deployment, and poll on',
     scene: 'deployment-gone',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status, deploymentId }, { client, event }) =>
           reporting.includes(operation.id) &&
@@ -130,7 +130,7 @@ export const failedReportDuties: readonly Duty[] = [
     evidence: 'the final status after a restart in a deployment',
     remedy: 'store the state of the deployment before each step, and go on from it at start',
     scene: 'power-cut',
-    sequence: {
+    reaction: {
       dueAfter: {
         serverEvents: ['client-killed'],
         when: ({ deployments }) => deployments.active !== undefined,

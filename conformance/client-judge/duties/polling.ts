@@ -185,7 +185,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the first polls of many devices after a restart of the server',
     remedy: 'add a random part to each interval',
     scene: 'restart-of-many',
-    sequence: {
+    reaction: {
       dueAfter: { serverEvents: ['server-restarted'] },
       metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, { fleet, event }) =>
@@ -203,7 +203,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'downloads and reports after a deployment was offered a second time',
     remedy: 'compare the ID with that of the deployment in progress, and go on with it',
     scene: 'update-restart',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange, history) => {
           const offer = offeredIn(exchange, history);
@@ -256,7 +256,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'what follows instructions that differ as the contract allows',
     remedy: 'read the members that you need by name, and ignore the others',
     scene: 'legal-variations',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status, responseJson }, { event }) =>
           isPollOperation(operation) &&
@@ -294,7 +294,7 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'ignore update_control_map, as any member that you do not know',
     scene: 'unrequested-control-map',
     appliesToClient: ({ announcesMaps }) => !announcesMaps,
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, responseJson, requestJson }, { event }) =>
           isPollOperation(operation) &&
@@ -351,7 +351,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the next request after instructions without a link, or of another shape',
     remedy: 'report failure, or wait for the interval and poll again',
     scene: 'bad-instructions',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status, responseJson }, { event }) =>
           isPollOperation(operation) &&

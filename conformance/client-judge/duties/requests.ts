@@ -286,7 +286,7 @@ const reactionDuties: readonly Duty[] = [
     exemptions: 'pauses that grow with each failure: up to twice the longest one before',
     remedy: 'let no error end the loop of polls',
     scene: 'outage',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }) =>
           isPollOperation(operation) && (status >= 500 || status === 0),
@@ -312,7 +312,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the request after an error whose body is not an Error',
     remedy: 'decide by the status alone, and show the body only as far as it can be read',
     scene: 'error-bodies',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ status, responseJson }, { event }) =>
           status >= 400 &&
@@ -333,7 +333,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the request after a response with Connection: close',
     remedy: 'open a new connection when a request fails on an idle one',
     scene: 'legal-variations',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, response }) =>
           isPollOperation(operation) && /\bclose\b/i.test(response.headers.connection ?? ''),
@@ -351,7 +351,7 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'what follows instructions or a token in chunks',
     remedy: 'use an HTTP library, or decode the chunks',
     scene: 'legal-variations',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status, response }, { event }) =>
           status === 200 &&

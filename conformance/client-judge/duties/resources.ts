@@ -84,7 +84,7 @@ const logUploadDuties: readonly Duty[] = [
     operations: reporting,
     applies: (exchange, history) => isFailure(exchange) && hasLog(exchange, history) === true,
     violation: () => undefined,
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange, history) => isFailure(exchange) && hasLog(exchange, history) === false,
       },
@@ -143,7 +143,7 @@ const logUploadDuties: readonly Duty[] = [
         actual: 'the same, or a longer one',
       };
     },
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }, { event }) =>
           logging.includes(operation.id) &&
@@ -237,7 +237,7 @@ const inventoryDuties: readonly Duty[] = [
     exemptions: 'an inventory after the offer of an update, which is a reason of its own',
     remedy: 'send the inventory after the first authentication request that succeeds',
     scene: 'inventory',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }, { client, event }) =>
           operation.id === 'post-auth-request' &&
@@ -274,7 +274,7 @@ const inventoryDuties: readonly Duty[] = [
     evidence: 'the inventory after success',
     remedy: 'send the inventory once the new artifact runs',
     scene: 'inventory',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, requestJson, isSuccess, deploymentId }, { client }) =>
           reporting.includes(operation.id) &&
@@ -310,7 +310,7 @@ const inventoryDuties: readonly Duty[] = [
     evidence: 'the request after a 405 of PUT',
     remedy: 'none is needed',
     scene: 'inventory',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }) => operation.id === 'put-attributes' && status === 405,
       },

@@ -42,7 +42,7 @@ const configurationDuties: readonly Duty[] = [
     exemptions: 'a device that has never read or reported a configuration',
     remedy: 'send the applied map by PUT, before or soon after success',
     scene: 'configuration',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status, responseJson }, { event, client }) =>
           status === 200 &&
@@ -210,7 +210,7 @@ const mapDuties: readonly Duty[] = [
         actual,
       };
     },
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, requestJson, isSuccess }) =>
           reporting.includes(operation.id) &&
@@ -232,7 +232,7 @@ const mapDuties: readonly Duty[] = [
     evidence: 'fetches of the map after a 404',
     remedy: 'end the update at a 404, and poll on',
     scene: 'control-map',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }, { event }) =>
           fetchingMap.includes(operation.id) && status === 404 && hasReceivedResponse(event),

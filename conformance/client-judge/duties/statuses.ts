@@ -30,7 +30,7 @@ export const statusDuties: readonly Duty[] = [
     exemptions: 'a deployment that was aborted or deleted',
     remedy: 'report success, failure or already-installed, also after an error of your own',
     scene: 'update',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange, { event, client }) =>
           offersNew(exchange, client) && hasReceivedResponse(event),
@@ -85,7 +85,7 @@ export const statusDuties: readonly Duty[] = [
       membersOf(requestJson).status === client.deployments.offers.get(deploymentId)?.final
         ? undefined
         : { part: 'a report', expected: 'name the new deployment', actual: 'the ID of the former' },
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: (exchange, { event, client }) =>
           offersNew(exchange, client) &&
@@ -304,7 +304,7 @@ export const statusDuties: readonly Duty[] = [
     evidence: 'the report after a 200',
     remedy: 'none is needed',
     scene: 'legal-variations',
-    sequence: {
+    reaction: {
       dueAfter: {
         exchange: ({ operation, status }) => reporting.includes(operation.id) && status === 200,
       },

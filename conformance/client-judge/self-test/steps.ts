@@ -43,7 +43,7 @@ export interface Request {
  * An event of the WebSocket, or an act of the server; it happens `afterMs` after the step before.
  */
 export type EventStep =
-  | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
+  | (Omit<ClientSocketEvent, 'journalEntry' | 'client' | 'atMs'> & Placed)
   | (Omit<ServerEvent, 'atMs'> & Placed);
 
 interface Placed {
@@ -122,12 +122,12 @@ export function eventsOf(steps: readonly Step[]): ClientEvent[] {
       if (event.event === 'clock-moved') offsetMs += Number(event.about) * DAY_MS;
       return { ...event, atMs: nowMs };
     }
-    const sequence = index + 1;
+    const journalEntry = index + 1;
     if (step.kind === 'socket') {
       const { label: _, afterMs: __, ...event } = step;
-      return { ...event, sequence, client: DEVICE, atMs: nowMs };
+      return { ...event, journalEntry, client: DEVICE, atMs: nowMs };
     }
-    const exchange = exchangeOf(step, sequence, nowMs, offsetMs);
+    const exchange = exchangeOf(step, journalEntry, nowMs, offsetMs);
     nowMs += step.tookMs;
     return exchange;
   });
@@ -135,7 +135,7 @@ export function eventsOf(steps: readonly Step[]): ClientEvent[] {
 
 function exchangeOf(
   step: Request,
-  sequence: number,
+  journalEntry: number,
   sentMs: number,
   offsetMs: number,
 ): ClientExchange {
@@ -152,7 +152,7 @@ function exchangeOf(
   const endedMs = sentMs + tookMs;
   return {
     kind: 'exchange',
-    sequence,
+    journalEntry,
     client: step.client ?? DEVICE,
     method: step.method ?? row.method,
     url: origin + target,

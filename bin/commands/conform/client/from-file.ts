@@ -38,7 +38,7 @@ async function clientsIn(file: string): Promise<readonly ClientDuties[]> {
   const verdicts = await verdictsOfRecording(exchanges, (exchange, isBroken) => {
     endedMs = Math.max(endedMs, exchange.endedMs);
     if (isBroken && requests.size < REQUESTS_MAX)
-      requests.set(exchange.sequence, maskText(requestLine(exchange)));
+      requests.set(exchange.journalEntry, maskText(requestLine(exchange)));
   });
   return verdicts.map((verdict) => ({
     client: verdict.client,
