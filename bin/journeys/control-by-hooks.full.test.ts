@@ -63,7 +63,7 @@ const hooks = readHookFile(
   folder,
 );
 
-describe('a server that hooks control', () => {
+describe('a server that is controlled by hooks', () => {
   it('is judged without a call to its management API', {
     timeout: SUITE_MAX_MS,
   }, async () => {

@@ -26,7 +26,7 @@ import {
 const SET_UP_MAX_MS = 900_000;
 const BLOCK_MAX_MS = 120_000;
 const DEMO_MAX_MS = 120_000;
-const READY = /^ready at .*\n/m;
+const readyLine = /^ready at .*\n/m;
 
 const readme = readFileSync(join(projectFolder, 'README.md'), 'utf8');
 const [demo, server, ...quickStarts] = shownOutputs(readme);
@@ -95,7 +95,7 @@ async function runQuickStarts(cwd: string): Promise<void> {
     output += chunk;
   });
   const errors = text(terminal.stderr);
-  while (!READY.test(output)) {
+  while (!readyLine.test(output)) {
     const more = await Promise.race([once(terminal.stdout, 'data'), once(terminal, 'exit')]);
     if (typeof more[0] !== 'string') throw new Error(`no server: ${await errors}`);
   }

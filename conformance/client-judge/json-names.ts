@@ -3,12 +3,12 @@
 /** Nesting beyond this depth is not examined. */
 const DEPTH_MAX = 100;
 /** A string that does not end is a token too, so that no text is read more than once. */
-const TOKENS = /"(?:[^"\\]|\\[\s\S])*"?|[{}[\],:]/g;
+const jsonTokens = /"(?:[^"\\]|\\[\s\S])*"?|[{}[\],:]/g;
 
 /** Returns a name that an object in the JSON text has twice; undefined if there is none. */
 export function doubledName(body: Buffer | undefined): string | undefined {
   const openContainers: { readonly names: Set<string> | undefined; isName: boolean }[] = [];
-  for (const [token] of (body ?? Buffer.alloc(0)).toString('utf8').matchAll(TOKENS)) {
+  for (const [token] of (body ?? Buffer.alloc(0)).toString('utf8').matchAll(jsonTokens)) {
     const inner = openContainers.at(-1);
     if (token === '{') openContainers.push({ names: new Set(), isName: true });
     else if (token === '[') openContainers.push({ names: undefined, isName: false });

@@ -34,7 +34,7 @@ describe('the capabilities of the suite', () => {
 });
 
 describe('the parts that a case needs', () => {
-  it('include the part of each status that the case covers', () => {
+  it('include the part of each operation whose statuses the case covers', () => {
     expect(partsNeededBy(['tokens.missing-is-401'], ['post-alerts 401'])).toEqual(['monitor']);
   });
 

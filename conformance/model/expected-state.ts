@@ -13,7 +13,7 @@ export const attributeNames = ['load', 'modes', 'place'] as const;
 /** Values that an attribute may have. Spec: Attribute (inventory) */
 export type ModelAttributeValue = number | string | readonly number[] | readonly string[];
 
-/** State of a device on the server; `decommissioned` when it was decommissioned. */
+/** Status of a device on the server; `unknown` before its first request. */
 type DeviceStatus = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'decommissioned';
 
 /** The newest token of a device: `undetermined` where the contract does not say if it works. */
@@ -85,7 +85,7 @@ export class ExpectedState {
     return device;
   }
 
-  /** Marks the data of a rejected device as unknown: the contract leaves open if it remains. */
+  /** Marks the data of a rejected device as undetermined: the contract leaves open if it remains. */
   setUndetermined(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.allowAbsence();
@@ -93,7 +93,7 @@ export class ExpectedState {
     setDeploymentsUndetermined(this.deployments, index);
   }
 
-  /** Marks everything about a decommissioned device as unknown. */
+  /** Marks everything about a decommissioned device as undetermined. */
   forget(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.forget();

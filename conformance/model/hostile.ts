@@ -47,7 +47,7 @@ function violatedRequirement(bytes: Buffer): RequirementId | undefined {
   return undefined;
 }
 
-const authentication: JudgingCase<SuiteDevice> = {
+const authenticationCase: JudgingCase<SuiteDevice> = {
   id: 'hostile-authentication-requests-are-refused',
   title: 'Malformed but signed authentication requests are refused with an Error body.',
   requirements: [
@@ -95,7 +95,7 @@ const alert = {
   timestamp: '2026-01-01T00:00:00Z',
 };
 
-const operations: readonly BodyOperation<SuiteDevice>[] = [
+const bodyOperations: readonly BodyOperation<SuiteDevice>[] = [
   {
     slug: 'configuration',
     requirement: 'configuration.malformed-is-400',
@@ -186,7 +186,7 @@ const deviceCases = defineScenario({
   effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
-  cases: [authentication, ...operations.map(operationCase)],
+  cases: [authenticationCase, ...bodyOperations.map(operationCase)],
 });
 
 const deploymentCases = defineScenario<DeviceAndDeployment>({

@@ -8,7 +8,7 @@ import { p256 } from '@noble/curves/nist.js';
 import forge from 'node-forge';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 interface Verifier {
   readonly hasKeyType: (key: KeyObject) => boolean;
@@ -65,7 +65,7 @@ export function signatureProblem(pem: string, body: Buffer, text: string): strin
   const key = publicKeyIn(pem);
   const type = keyTypeOf(pem);
   if (key === undefined || type === undefined) return 'a signature by an unsupported key';
-  if (!BASE64.test(text) || text === '') return 'a text that is not Base64';
+  if (!standardBase64.test(text) || text === '') return 'a text that is not Base64';
   try {
     if (verifiers[type].verify(key, body, Buffer.from(text, 'base64'))) return undefined;
   } catch {

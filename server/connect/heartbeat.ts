@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
-const pingMs = limits.websocketPingSeconds * 1000;
+const PING_MS = limits.websocketPingSeconds * 1000;
 const idleMaxMs = limits.websocketIdleMaxSeconds * 1000;
 
 /** Open sockets for which the heartbeat was stopped. */
@@ -27,7 +27,7 @@ export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
     lastActivityMs = clock.monotonicMs();
   };
   for (const event of ['message', 'ping', 'pong']) socket.on(event, noteActivity);
-  const pinging = clock.every(pingMs, () => {
+  const pinging = clock.every(PING_MS, () => {
     if (!unwatched.has(socket)) socket.ping(String(limits.websocketIdleMaxSeconds));
   });
   const check = (): void => {

@@ -33,7 +33,7 @@ function fill({ services }: OpenServer): void {
     store.devices.recordFirstContact(
       { id, identity: JSON.stringify({ serial }) },
       {
-        authSetId: services.random.uuid(),
+        id: services.random.uuid(),
         publicKeyPem: `key of ${serial}`,
         status: index % 3 === 0 ? 'pending' : 'accepted',
         nowMs: index,

@@ -1,6 +1,6 @@
 /**
- * Reads a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only. Spec:
- * AuthRequest
+ * Reads a device's public key: SubjectPublicKeyInfo in PEM, of a supported algorithm only.
+ * Spec: AuthRequest
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { hasAtMostCharacters } from '../../fixtures/base/characters.ts';
@@ -25,9 +25,9 @@ const pemBlock = /^-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]*-----END \1-----
 const TEXT_MAX_CHARACTERS = 16_384;
 
 /** Maximum number of cached keys; parsing PEM costs more than verifying a signature. */
-const HELD_KEYS_MAX = 20_000;
+const CACHED_KEYS_MAX = 20_000;
 /** Texts up to this length are cached; every accepted key in lines of 64 characters is shorter. */
-const HELD_TEXT_MAX_CHARACTERS = 2048;
+const CACHED_TEXT_MAX_CHARACTERS = 2048;
 const cache = new Map<string, PublicKey>();
 
 /** Reads a key from PEM; returns the reason when the text is not an accepted key. */
@@ -35,8 +35,8 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
   const cachedKey = cache.get(text);
   if (cachedKey) return cachedKey;
   const parsedKey = readPlainEd25519(text) ?? parse(text);
-  if ('reason' in parsedKey || text.length > HELD_TEXT_MAX_CHARACTERS) return parsedKey;
-  if (cache.size >= HELD_KEYS_MAX) cache.clear();
+  if ('reason' in parsedKey || text.length > CACHED_TEXT_MAX_CHARACTERS) return parsedKey;
+  if (cache.size >= CACHED_KEYS_MAX) cache.clear();
   cache.set(text, parsedKey);
   return parsedKey;
 }

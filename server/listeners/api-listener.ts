@@ -75,7 +75,7 @@ export function createListener(options: ListenerOptions): Server {
     else turns.start(turnKeyOf(request), () => route(begin()));
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
-  const server = openServer(classes, { ...options, connectionLimits });
+  const server = createHttpServer(classes, { ...options, connectionLimits });
   enforceConnectionLimits(server, connectionLimits);
   // Node drops headers beyond this count; one more than the limit shows that there were too many.
   server.maxHeadersCount = HEADERS_MAX + 1;
@@ -227,7 +227,7 @@ function unescapeUnreserved(path: string): string {
 
 const escapedUnreserved = /%(?:2D|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])/gi;
 
-function openServer(
+function createHttpServer(
   classes: ReturnType<typeof classesOf>,
   {
     tls,

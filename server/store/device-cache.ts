@@ -106,8 +106,11 @@ export class DeviceCache {
     this.#byDevice.delete(id);
   }
 
-  /** Restores the cached device from its rows if the current transaction is rolled back. */
-  restoreOnRollback(deviceId: string, authSetIds: readonly string[]): void {
+  /**
+   * Changes a device and its sets in the cache. If the current transaction is rolled back, they are
+   * restored from their rows.
+   */
+  change(deviceId: string, authSetIds: readonly string[], callback: () => void): void {
     const cached = this.#byDevice.get(deviceId);
     this.#sql.afterRollback(() => {
       for (const id of authSetIds) this.#byAcceptedSet.delete(id);
@@ -115,6 +118,7 @@ export class DeviceCache {
       else this.#byDevice.delete(deviceId);
       this.#loadAccepted(['AND s.device_id = ?', deviceId]);
     });
+    callback();
   }
 
   #keepLastPolls(formerStates: ReadonlyMap<string, CachedDevice | undefined>): void {

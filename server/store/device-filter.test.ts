@@ -7,11 +7,11 @@ let store: Store;
 beforeEach(async () => {
   store = await openStore();
   for (const [at, name] of ['a', 'b', 'c'].entries()) {
-    const set = { authSetId: `s-${name}`, publicKeyPem: name, status: 'accepted' } as const;
+    const set = { id: `s-${name}`, publicKeyPem: name, status: 'accepted' } as const;
     const nowMs = 100 * (at + 1);
     store.devices.recordFirstContact({ id: name, identity: `"${name}"` }, { ...set, nowMs });
   }
-  const pending = { authSetId: 's-d', publicKeyPem: 'd', status: 'pending', nowMs: 100 } as const;
+  const pending = { id: 's-d', publicKeyPem: 'd', status: 'pending', nowMs: 100 } as const;
   store.devices.recordFirstContact({ id: 'd', identity: '"d"' }, pending);
   store.groups.assign('a', 'blue');
   store.groups.assign('b', 'red');

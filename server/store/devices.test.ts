@@ -20,13 +20,13 @@ const wide = { page: 1, perPage: 500 };
 function meet(name: string, status: AuthSetStatus = 'pending'): StoredAuthSet {
   devices.recordFirstContact(
     { id: `d-${name}`, identity: `{"mac":"${name}"}` },
-    { authSetId: `s-${name}`, publicKeyPem: `key ${name}`, status, nowMs: 100 },
+    { id: `s-${name}`, publicKeyPem: `key ${name}`, status, nowMs: 100 },
   );
   return setOf(name, `key ${name}`);
 }
 
 function addKey(name: string, key: string, status: AuthSetStatus = 'pending'): StoredAuthSet {
-  const set = { authSetId: `s-${name}-${key}`, publicKeyPem: key, status, nowMs: 200 };
+  const set = { id: `s-${name}-${key}`, publicKeyPem: key, status, nowMs: 200 };
   devices.recordAuthSet(`d-${name}`, set);
   return setOf(name, key);
 }
@@ -64,7 +64,7 @@ describe('the first contact of a device', () => {
   it('cannot create an identity twice, and leaves nothing of the second attempt', () => {
     meet('a');
     const again = { id: 'd-other', identity: '{"mac":"a"}' };
-    const set = { authSetId: 's-other', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
+    const set = { id: 's-other', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
     expect(() => devices.recordFirstContact(again, set)).toThrow('UNIQUE');
     expect(devices.listAuthSets('d-other')).toEqual([]);
     expect(devices.count()).toBe(1);
@@ -73,7 +73,7 @@ describe('the first contact of a device', () => {
   it('creates no device when its set cannot be written', () => {
     meet('a');
     const otherDevice = { id: 'd-b', identity: '{"mac":"b"}' };
-    const taken = { authSetId: 's-a', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
+    const taken = { id: 's-a', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
     expect(() => devices.recordFirstContact(otherDevice, taken)).toThrow('UNIQUE');
     expect(devices.find('d-b')).toBeUndefined();
   });

@@ -41,7 +41,7 @@ export interface StoredDevice {
  * An authentication set to be stored, for an identity and a key that were not seen together before.
  */
 export interface NewAuthSet {
-  readonly authSetId: string;
+  readonly id: string;
   readonly publicKeyPem: string;
   readonly status: AuthSetStatus;
   readonly nowMs: number;
@@ -141,18 +141,18 @@ export class DeviceStore {
 
   listAuthSets(deviceId: string): StoredAuthSet[] {
     const query = 'SELECT * FROM auth_sets WHERE device_id = ? ORDER BY created_ms, rowid LIMIT ?';
-    return this.#sql.all(query, [deviceId, AUTH_SETS_READ_MAX]).map(authSet);
+    return this.#sql.all(query, [deviceId, AUTH_SETS_READ_MAX]).map(authSetOf);
   }
 
   findAuthSet(deviceId: string, publicKeyPem: string): StoredAuthSet | undefined {
     const query = 'SELECT * FROM auth_sets WHERE device_id = ? AND pubkey = ?';
     const row = this.#sql.first(query, [deviceId, publicKeyPem]);
-    return row && authSet(row);
+    return row && authSetOf(row);
   }
 
   findAuthSetById(id: string): StoredAuthSet | undefined {
     const row = this.#sql.first('SELECT * FROM auth_sets WHERE id = ?', [id]);
-    return row && authSet(row);
+    return row && authSetOf(row);
   }
 
   /** Returns at most `max` public keys: those of this identity first, then the newest. */
@@ -182,11 +182,11 @@ export class DeviceStore {
       this.#sql.run(
         `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
          VALUES (?, ?, ?, ?, ?)`,
-        [set.authSetId, deviceId, set.publicKeyPem, set.status, set.nowMs],
+        [set.id, deviceId, set.publicKeyPem, set.status, set.nowMs],
       );
       this.#refreshStatus(deviceId, set.nowMs);
     });
-    const { authSetId: id, publicKeyPem, status, nowMs: createdMs } = set;
+    const { id, publicKeyPem, status, nowMs: createdMs } = set;
     return { id, deviceId, publicKeyPem, status, createdMs, tokensValidFromSeconds: 0 };
   }
 
@@ -225,16 +225,16 @@ export class DeviceStore {
       tokensValidFromSeconds,
       id,
     ]);
-    this.cache.restoreOnRollback(set.deviceId, [id]);
-    if (set.status === 'accepted') this.cache.addAcceptedSet({ ...set, tokensValidFromSeconds });
+    this.cache.change(set.deviceId, [id], () => {
+      if (set.status === 'accepted') this.cache.addAcceptedSet({ ...set, tokensValidFromSeconds });
+    });
   }
 
   /** Removes one set; the device remains. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
     this.#unacceptedKeys.updateTotalsAround(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
-      this.cache.restoreOnRollback(set.deviceId, [set.id]);
-      this.cache.removeAcceptedSet(set.id);
+      this.cache.change(set.deviceId, [set.id], () => this.cache.removeAcceptedSet(set.id));
       this.#refreshStatus(set.deviceId, nowMs);
     });
   }
@@ -243,11 +243,12 @@ export class DeviceStore {
   remove(deviceId: string): void {
     this.#unacceptedKeys.updateTotalsAround(deviceId, () => {
       const ids = this.listAuthSets(deviceId).map(({ id }) => id);
-      this.cache.restoreOnRollback(deviceId, ids);
-      for (const id of ids) this.cache.removeAcceptedSet(id);
       this.#sql.run('DELETE FROM auth_sets WHERE device_id = ?', [deviceId]);
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
-      this.cache.removeDevice(deviceId);
+      this.cache.change(deviceId, ids, () => {
+        for (const id of ids) this.cache.removeAcceptedSet(id);
+        this.cache.removeDevice(deviceId);
+      });
     });
   }
 
@@ -259,14 +260,13 @@ export class DeviceStore {
        WHERE id = ?`,
       [status, nowMs, status === 'accepted' ? nowMs : null, deviceId],
     );
-    this.cache.restoreOnRollback(
-      deviceId,
-      sets.map(({ id }) => id),
-    );
-    for (const set of sets) {
-      if (set.status === 'accepted') this.cache.addAcceptedSet(set);
-      else this.cache.removeAcceptedSet(set.id);
-    }
+    const ids = sets.map(({ id }) => id);
+    this.cache.change(deviceId, ids, () => {
+      for (const set of sets) {
+        if (set.status === 'accepted') this.cache.addAcceptedSet(set);
+        else this.cache.removeAcceptedSet(set.id);
+      }
+    });
   }
 
   #device(row: SqlRow): StoredDevice {
@@ -287,7 +287,7 @@ export class DeviceStore {
   }
 }
 
-function authSet(row: SqlRow): StoredAuthSet {
+function authSetOf(row: SqlRow): StoredAuthSet {
   return {
     id: text(row, 'id'),
     deviceId: text(row, 'device_id'),

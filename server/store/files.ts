@@ -26,6 +26,9 @@ import { StateError, stateError } from './engine/state-error.ts';
 import { FilesRemoved } from './engine/storage-error.ts';
 import { syncPath } from './engine/sync-path.ts';
 
+/** Beginning of the name of a file that is not yet complete. */
+const DRAFT_PREFIX = 'incoming-';
+
 /** The digest and size of a file's content. */
 export interface FileContent {
   readonly sha256: string;
@@ -99,7 +102,7 @@ export class FileStore {
   /** Writes a stream to a temporary file; removes the file when the stream fails. */
   async receive(source: Readable): Promise<ReceivedFile> {
     this.#received += 1;
-    const path = join(this.folder, `incoming-${this.#received}`);
+    const path = join(this.folder, DRAFT_PREFIX + this.#received);
     const hash = createHash('sha256');
     let sizeBytes = 0;
     const counter = new Transform({
@@ -140,12 +143,12 @@ export class FileStore {
     if (!existsSync(this.folder)) throw new FilesRemoved(this.folder);
     const checkResult = this.#checked.get(file.sha256);
     if (checkResult) return checkResult === true ? undefined : checkResult;
-    const check = this.#read(file).then(() => void this.#checked.set(file.sha256, true));
+    const check = this.#verify(file).then(() => void this.#checked.set(file.sha256, true));
     this.#checked.set(file.sha256, check);
     return check;
   }
 
-  async #read({ sha256, sizeBytes }: FileContent): Promise<void> {
+  async #verify({ sha256, sizeBytes }: FileContent): Promise<void> {
     const path = this.#pathOf(sha256);
     const hash = createHash('sha256');
     try {
@@ -167,7 +170,7 @@ export class FileStore {
     if (existsSync(path)) return;
     this.#checked.delete(sha256);
     this.#received += 1;
-    const draft = join(this.folder, `incoming-${this.#received}`);
+    const draft = join(this.folder, DRAFT_PREFIX + this.#received);
     try {
       await copyFile(fileOfSize(from, sizeBytes), draft, constants.COPYFILE_FICLONE);
       if (this.#isPersistent) syncPath(draft);
@@ -203,7 +206,7 @@ export class FileStore {
   /** Removes temporary files that an earlier process left. */
   removeUnfinished(): void {
     for (const name of readdirSync(this.folder)) {
-      if (name.startsWith('incoming-')) rmSync(join(this.folder, name), { force: true });
+      if (name.startsWith(DRAFT_PREFIX)) rmSync(join(this.folder, name), { force: true });
     }
   }
 
@@ -213,17 +216,17 @@ export class FileStore {
   }
 
   /** Prevents the removal of contents until `release` was called as often as `hold`. */
-  hold(names: readonly string[]): void {
-    for (const name of names) this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
+  hold(digests: readonly string[]): void {
+    for (const digest of digests) this.#held.set(digest, (this.#held.get(digest) ?? 0) + 1);
   }
 
-  release(names: readonly string[]): void {
-    for (const name of names) {
-      const count = (this.#held.get(name) ?? 1) - 1;
-      if (count > 0) this.#held.set(name, count);
+  release(digests: readonly string[]): void {
+    for (const digest of digests) {
+      const count = (this.#held.get(digest) ?? 1) - 1;
+      if (count > 0) this.#held.set(digest, count);
       else {
-        this.#held.delete(name);
-        if (this.#unwanted.delete(name)) this.remove(name);
+        this.#held.delete(digest);
+        if (this.#unwanted.delete(digest)) this.remove(digest);
       }
     }
   }

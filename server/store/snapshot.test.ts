@@ -25,7 +25,7 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
   });
 
   function meet(id: string, identity = `{"mac":"${id}"}`): void {
-    const set = { authSetId: `set-${id}`, publicKeyPem: `key of ${id}`, nowMs: 1 };
+    const set = { id: `set-${id}`, publicKeyPem: `key of ${id}`, nowMs: 1 };
     store.devices.recordFirstContact({ id, identity }, { ...set, status: 'accepted' });
     store.inventory.replace(id, [{ name: 'mac', value: id, updatedMs: 1 }]);
   }

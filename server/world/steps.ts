@@ -158,7 +158,7 @@ async function firstContact(
     throw new WorldFileError(`${where}: another device has this identity`);
   }
   const [id, authSetId] = [random.uuid(), random.uuid()];
-  const authSet = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
+  const authSet = { id: authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
   tenant.store.devices.recordFirstContact({ id, identity }, authSet);
   const actor = { id, identity };
   audit(

@@ -51,7 +51,7 @@ async function worst(engine: string, store: Store): Promise<number> {
 function fill(store: Store): void {
   const ids = Array.from({ length: DEVICES }, (_, at) => `device-${at}`);
   for (const id of ids) {
-    const set = { authSetId: `set of ${id}`, publicKeyPem: `key of ${id} `.repeat(8), nowMs: 1 };
+    const set = { id: `set of ${id}`, publicKeyPem: `key of ${id} `.repeat(8), nowMs: 1 };
     const device = { id, identity: JSON.stringify({ mac: id }) };
     store.devices.recordFirstContact(device, { ...set, status: 'accepted' });
     store.inventory.replace(id, attributes(id, 1));

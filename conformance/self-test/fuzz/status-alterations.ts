@@ -13,9 +13,9 @@ import {
 
 /** Statuses of refusals that cases provoke without control over the server. */
 const provoked = [400, 401, 403, 404, 409];
-/** Statuses that the contract lists for no operation. */
+/** A status that the contract lists for no operation. */
 const UNLISTED = 422;
-const FAULT = 500;
+const SERVER_ERROR = 500;
 const error = { error: 'fuzz', request_id: 'fuzz' };
 
 export function statusAlterations(id: OperationId, row: Operation): readonly Alteration[] {
@@ -30,7 +30,9 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
   const about = aboutPart(id, 'status');
   return successesOf(row).flatMap((from) => {
     const otherStatuses = [200, 202, 204, 206].filter((to) => to !== from && from !== 101);
-    const refusals = [400, 401, 404, 409, UNLISTED, FAULT].filter((to) => !isOpen(row, from, to));
+    const refusals = [400, 401, 404, 409, UNLISTED, SERVER_ERROR].filter(
+      (to) => !isOpen(row, from, to),
+    );
     return [
       ...otherStatuses.map((to) => ({
         kind: 'success-of-another-kind',
@@ -80,7 +82,9 @@ function refusalResponse(response: ProxiedResponse, status: number): ProxiedResp
 function refusalAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   const documentedStatuses = provoked.filter((from) => row.refusals.includes(from) || from === 401);
   return documentedStatuses.flatMap((from) => {
-    const otherStatuses = [400, 401, 403, 404, 409, UNLISTED, FAULT].filter((to) => to !== from);
+    const otherStatuses = [400, 401, 403, 404, 409, UNLISTED, SERVER_ERROR].filter(
+      (to) => to !== from,
+    );
     return [
       ...otherStatuses.flatMap((to): readonly Alteration[] => {
         const violatedLevel = violatedLevelOf(id, from, to);
@@ -115,7 +119,7 @@ function isShould(id: OperationId, from: number): boolean {
 
 /** Returns the level that a changed status violates; `unclear` if the contract does not say. */
 function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | 'unclear' {
-  if (to === UNLISTED || to === FAULT) return 'must';
+  if (to === UNLISTED || to === SERVER_ERROR) return 'must';
   // These operations send only an ID, and a malformed ID may be answered with 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);
   if (isById && from === 400 && to === 404) return 'nothing';

@@ -199,7 +199,7 @@ function recordAuthSet(
   const { devices } = context.store;
   const device = { id: knownDevice?.id ?? random.uuid(), identity };
   const fresh = {
-    authSetId: random.uuid(),
+    id: random.uuid(),
     publicKeyPem: key.pem,
     status: 'pending',
     nowMs,

@@ -34,13 +34,13 @@ export const postNextDeploymentV2 = defineEndpoint(
   ({ body }, context) => {
     const wantsControlMap = body.update_control_map === true;
     const nextDeployment = serveNext(context, nextRequest(body.device_provides, wantsControlMap));
-    if (nextDeployment instanceof Refusal || 'status' in nextDeployment) return nextDeployment;
+    if (isWithoutUpdate(nextDeployment)) return nextDeployment;
     const map = wantsControlMap
       ? controlMapOf(nextDeployment.deviceDeployment.deployment)
       : undefined;
     const mapField = map && { update_control_map: map };
     const isMapOnTop = context.settings.dialects.has('top-level-control-map');
-    const { id: _v1Only, ...artifact } = nextDeployment.artifact;
+    const { id: _id, ...artifact } = nextDeployment.artifact;
     return {
       status: 200,
       body: {
@@ -77,8 +77,14 @@ interface NoContent {
  */
 const noOpenDeployment: NoContent = { status: 204, noUpdate: noDeployment };
 
+function isWithoutUpdate(
+  served: ServedArtifact | Refusal | NoContent,
+): served is Refusal | NoContent {
+  return served instanceof Refusal || 'status' in served;
+}
+
 function v1Response(served: ServedArtifact | Refusal | NoContent) {
-  if (served instanceof Refusal || 'status' in served) return served;
+  if (isWithoutUpdate(served)) return served;
   const body = { id: served.deviceDeployment.deployment.id, artifact: served.artifact };
   return { status: 200, body } as const;
 }
@@ -163,6 +169,7 @@ function instructionsFor(
     device_id: deviceId,
   });
   const artifact = {
+    // A configuration has no artifact; the ID is its own in each deployment of each device.
     id: chosen?.id ?? `${deployment.id}${deviceId}`,
     artifact_name: deployment.artifactName,
     source: chosen ? artifactLink(context, chosen.id) : makeLink(context, configurationPath),

@@ -23,7 +23,7 @@ function keyOf({ publicKeyPem }: TestDevice) {
 
 function record(device: TestDevice, id: string): void {
   const set = {
-    authSetId: `set-${id}-${device.publicKeyPem.length}`,
+    id: `set-${id}-${device.publicKeyPem.length}`,
     publicKeyPem: keyOf(device).pem,
     status: 'pending',
     nowMs: 0,

@@ -105,7 +105,7 @@ async function expectEntry(act: () => Promise<{ status: number }>): Promise<void
   expect(after[0]?.actor).toMatchObject({ type: 'user', email: expect.any(String) });
 }
 
-describe('the audit log gets an entry by a user', () => {
+describe('the audit log gets an entry with its user', () => {
   it.each(changing.filter((id) => resourceCallIds.includes(id as ResourceCallId)))(
     'when the user calls %s',
     async (id) => {

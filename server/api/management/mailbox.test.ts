@@ -193,7 +193,7 @@ function start(user: TestUser, json: unknown) {
   return server.call('start-email-change', { token: user.token, json });
 }
 
-describe('a change of the own email address', () => {
+describe("a change of the user's own email address", () => {
   it('takes effect only through the link sent to the new address', async () => {
     const user = await loggedInUser(server, address());
     const email = `new-${user.email}`;

@@ -104,7 +104,7 @@ describe('the list of alerts', () => {
   });
 });
 
-it('the lists of all and of latest alerts come unchanged in chunks if long', async () => {
+it('long lists of all alerts and of the latest alerts are complete and sent in chunks', async () => {
   const details = { description: 'x'.repeat(30_000) };
   const sent = Array.from({ length: 20 }, (_, at) => {
     const plain = alert('OK', `service/${String(at).padStart(2, '0')}`, at);

@@ -82,7 +82,7 @@ function recordPreauthorized(
   const { device, knownDevice, publicKeyPem } = wanted;
   const authSet = knownDevice && devices.findAuthSet(knownDevice.id, publicKeyPem);
   const fresh = {
-    authSetId: random.uuid(),
+    id: random.uuid(),
     publicKeyPem,
     status: 'preauthorized',
     nowMs,

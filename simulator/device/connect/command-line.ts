@@ -23,9 +23,9 @@ export interface CommandLine {
 
 /** Characters of syntax that this shell does not support. */
 const unsupported = '|&;<()`';
-const BLANK = /\s/;
-const NAME = /^(?:\?|[A-Za-z_]\w*)/;
-const BRACED_NAME = /^\{(\?|[A-Za-z_]\w*)\}/;
+const blank = /\s/;
+const variableName = /^(?:\?|[A-Za-z_]\w*)/;
+const bracedName = /^\{(\?|[A-Za-z_]\w*)\}/;
 /** Characters that a backslash escapes within double quotes. */
 const escapable = '"\\$`';
 
@@ -74,7 +74,7 @@ class CommandLineParser {
   #word(): string {
     let word = '';
     for (let next = this.#peek(); next !== '' && next !== '>'; next = this.#peek()) {
-      if (BLANK.test(next)) break;
+      if (blank.test(next)) break;
       if (unsupported.includes(next)) throw unexpectedToken(next);
       word += this.#part();
     }
@@ -111,15 +111,15 @@ class CommandLineParser {
 
   #variable(): string {
     const remainingLine = this.#line.slice(this.#at);
-    const braced = BRACED_NAME.exec(remainingLine);
-    const name = braced?.[1] ?? NAME.exec(remainingLine)?.[0];
+    const braced = bracedName.exec(remainingLine);
+    const name = braced?.[1] ?? variableName.exec(remainingLine)?.[0];
     if (name === undefined) return '$';
     this.#at += braced?.[0].length ?? name.length;
     return this.#lookUp(name);
   }
 
   #skipBlanks(): void {
-    while (BLANK.test(this.#peek())) this.#at++;
+    while (blank.test(this.#peek())) this.#at++;
   }
 
   /** Returns the next character; an empty string at the end of the line. */

@@ -21,12 +21,12 @@ export async function judgeRecordedClients(
 ): Promise<ExitCode> {
   const output = createOutput(json);
   const clients = await clientsIn(file).catch((error: unknown) => {
-    throw readError(file, error);
+    throw errorOfReading(file, error);
   });
   output.data({ file, clients });
-  const maps = clients.map((client) => clientLines(client).join('\n'));
+  const clientTexts = clients.map((client) => clientLines(client).join('\n'));
   const none = `${file} has no requests of devices.`;
-  if (!json) output.line(maps.length === 0 ? none : maps.join('\n\n'));
+  if (!json) output.line(clientTexts.length === 0 ? none : clientTexts.join('\n\n'));
   if (clients.some(hasBrokenMust)) return exitCodes.failed;
   return clients.length === 0 ? exitCodes.inconclusive : exitCodes.pass;
 }
@@ -62,7 +62,7 @@ function requestLine({ method, url, status }: ClientExchange): string {
   return `${method} ${url} ${status === 0 ? 'without a response' : `-> ${status}`}`;
 }
 
-function readError(file: string, error: unknown): unknown {
+function errorOfReading(file: string, error: unknown): unknown {
   if (error instanceof RecordingError)
     return new CommandError(error.message, exitCodes.setUp, error);
   return isFileProblem(error) ? fileError(`--from cannot read ${file}`, error) : error;
