@@ -2,7 +2,7 @@
  * Which bytes of a file a device can have received: the parts that were sent of it, joined. A
  * device may have received less, never more.
  */
-import type { Alteration, ClientExchange } from '../../fixtures/control/client-event.ts';
+import type { FaultAlteration, ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { isAltered } from './exemptions.ts';
 
@@ -36,7 +36,7 @@ interface Part extends Pick<JudgedExchange, 'status'> {
   readonly totalBytes: number;
   /** Equal for the parts of one file. */
   readonly validator: string;
-  readonly alteration: Alteration | undefined;
+  readonly alteration: FaultAlteration | undefined;
   readonly isIncomplete: boolean;
   /** True if the device lacks bytes before this part, or the server has cut it. */
   readonly lacksBytes: boolean;

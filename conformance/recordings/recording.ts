@@ -1,7 +1,7 @@
 /** The types of recorded traffic, independent of the file format, and the error for a bad file. */
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { printable } from '../../fixtures/base/printable.ts';
-import { type Alteration, alterations } from '../../fixtures/control/client-event.ts';
+import { type FaultAlteration, faultAlterations } from '../../fixtures/control/client-event.ts';
 
 const SENTENCE_MAX_CHARACTERS = 500;
 
@@ -38,7 +38,7 @@ export interface FullExchange extends RecordedExchange {
   /** ID of the device that sent the request, if it was recorded. */
   readonly device?: string;
   /** The part of the response that a planned fault altered, if it was recorded. */
-  readonly alteration: Alteration | undefined;
+  readonly alteration: FaultAlteration | undefined;
 }
 
 /** Header values by name in lower case; repeated headers are joined by commas. */
@@ -119,8 +119,8 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Returns what a planned fault altered; undefined for a fault that a recording names only. */
-export function alterationBy(fault: unknown): Alteration | undefined {
-  return alterations.find((each) => isRecord(fault) && fault.alters === each);
+export function alterationBy(fault: unknown): FaultAlteration | undefined {
+  return faultAlterations.find((each) => isRecord(fault) && fault.alters === each);
 }
 
 /** Formats a wrong value for a message: truncated, and without terminal control characters. */

@@ -3,7 +3,7 @@
  * processing.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Alteration } from '../../fixtures/control/client-event.ts';
+import type { FaultAlteration } from '../../fixtures/control/client-event.ts';
 import type { NoUpdate } from '../rules/no-update.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -16,7 +16,7 @@ export interface AppliedFault {
   readonly act: string;
   /** When the fault acts: before the handler, after it, or inside the body of the response. */
   readonly when: 'before' | 'after' | 'body';
-  readonly alters: Alteration | undefined;
+  readonly alters: FaultAlteration | undefined;
 }
 
 /** A variation of the response that took effect, and the rule of the contract that allows it. */

@@ -2,7 +2,7 @@
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type {
-  Alteration,
+  FaultAlteration,
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
@@ -31,7 +31,7 @@ export interface Request {
   responseBytes?: number;
   isDelivered?: boolean;
   faultsAndVariations?: string[];
-  alteration?: Alteration;
+  alteration?: FaultAlteration;
   afterMs: number;
   tookMs: number;
   connection?: string;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import * as v from 'valibot';
 import type { WebSocket } from 'ws';
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import type { Alteration } from '../../../fixtures/control/client-event.ts';
+import type { FaultAlteration } from '../../../fixtures/control/client-event.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { FaultCall } from '../call.ts';
 import type { HeldResponse, ResponseHead } from '../held-response.ts';
@@ -65,7 +65,7 @@ export interface Action<Entries extends v.ObjectEntries = v.ObjectEntries> {
    */
   readonly injectionPoints: readonly [InjectionPoint, ...InjectionPoint[]];
   /** The part of the response that the action alters; by it the client judge knows what to expect. */
-  readonly alters?: Alteration;
+  readonly alters?: FaultAlteration;
   /** Returns true if the action can do something in this request. */
   applies?(given: ActionInput<Entries>, call: FaultCall): boolean;
   /** Changes the request before the handler sees it. Used by actions that act on the response. */
