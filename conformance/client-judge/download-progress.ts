@@ -2,7 +2,7 @@
  * Which bytes of a file a device can have received: the parts that were sent of it, joined. A
  * device may have received less, never more.
  */
-import type { FaultAlteration, ClientExchange } from '../../fixtures/control/client-event.ts';
+import type { ClientExchange, FaultAlteration } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { isAltered } from './exemptions.ts';
 

@@ -2,10 +2,10 @@
 import { storageOperations } from '../../../fixtures/contract/management/storage.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type {
-  FaultAlteration,
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
+  FaultAlteration,
   ServerEvent,
 } from '../../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
