@@ -5,7 +5,13 @@ import {
   runConformance,
 } from '../../conformance/conformance.ts';
 import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
-import { ownResponse, queryOf, tokenOf } from '../../conformance/self-test/alter.ts';
+import {
+  objectOf,
+  ownResponse,
+  queryOf,
+  tokenOf,
+  withJson,
+} from '../../conformance/self-test/alter.ts';
 import type { Alteration, ProxiedOperation } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
@@ -92,7 +98,29 @@ function lastValue(): Alteration {
   };
 }
 
+/** Removes the keys that an earlier report of the device had and this one has not. */
+function replacing(): Alteration {
+  const keysByToken = new Map<string, readonly string[]>();
+  return {
+    request: (request) => {
+      const pairs = objectOf(request);
+      if (!Object.values(pairs).every((value) => typeof value === 'string')) return request;
+      const removed = keysByToken.get(tokenOf(request)) ?? [];
+      keysByToken.set(tokenOf(request), Object.keys(pairs));
+      const empty = Object.fromEntries(removed.map((key) => [key, '']));
+      return withJson(request, { ...empty, ...pairs });
+    },
+  };
+}
+
 describe('a good server under the conformance suite', () => {
+  it('may replace the whole configuration by what the device reports', {
+    timeout: SUITE_MAX_MS,
+  }, async () => {
+    const selection = ['configuration/', 'legal-forms/', 'model/', 'races/', 'quantities/'];
+    expect(await complaintsOn(replacing, ['put-configuration'], { selection })).toEqual([]);
+  });
+
   it('may answer 409 to each request for an update that differs from the first', {
     timeout: SUITE_MAX_MS,
   }, async () => {

@@ -59,8 +59,12 @@ function segmentCount(path: string): number {
   return path.split('/').length;
 }
 
+/** Percent-encoded characters that mean the same unencoded. RFC 3986, section 2.3 */
+const encodedUnreserved = /%(?:2[DE]|3\d|4[1-9A-F]|5[\dAF]|6[1-9A-F]|7[\dAE])/gi;
+
 /** Returns the rows that match a method and a path below the base URL, encoded as it is sent. */
-export function recognizeRequest(method: string, path: string): RecognizedOperation {
+export function recognizeRequest(method: string, sentPath: string): RecognizedOperation {
+  const path = sentPath.replace(encodedUnreserved, decodeURIComponent);
   const ofLength = patternsByLength.get(segmentCount(path)) ?? [];
   const fitting = ofLength.filter(({ pattern }) => pattern.test(path));
   const match = fitting.find(({ row }) => row.method === method);
