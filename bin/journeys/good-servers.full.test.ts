@@ -6,7 +6,7 @@ import {
 } from '../../conformance/conformance.ts';
 import { ActiveDefect } from '../../conformance/self-test/active-defect.ts';
 import {
-  objectOf,
+  jsonOf,
   ownResponse,
   queryOf,
   tokenOf,
@@ -14,6 +14,7 @@ import {
 } from '../../conformance/self-test/alter.ts';
 import type { Alteration, ProxiedOperation } from '../../conformance/self-test/defect.ts';
 import { DefectProxy } from '../../conformance/self-test/proxy.ts';
+import { isObject, isText } from '../../conformance/self-test/sent.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { jsonInOrder } from '../../fixtures/base/json.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
@@ -103,8 +104,8 @@ function replacing(): Alteration {
   const keysByToken = new Map<string, readonly string[]>();
   return {
     request: (request) => {
-      const pairs = objectOf(request);
-      if (!Object.values(pairs).every((value) => typeof value === 'string')) return request;
+      const pairs = jsonOf(request);
+      if (!isObject(pairs) || !Object.values(pairs).every(isText)) return request;
       const removed = keysByToken.get(tokenOf(request)) ?? [];
       keysByToken.set(tokenOf(request), Object.keys(pairs));
       const empty = Object.fromEntries(removed.map((key) => [key, '']));
