@@ -91,8 +91,7 @@ const variants: readonly RequestVariant[] = [
     requirement: 'service.equal-forms',
     variants: {
       'a charset': withMediaType('application/json; charset=utf-8'),
-      'a charset in quotes': withMediaType('application/json;charset="UTF-8"'),
-      'capital letters': withMediaType('Application/JSON'),
+      'capital letters, and a charset in quotes': withMediaType('Application/JSON;charset="UTF-8"'),
     },
   },
   {
@@ -136,8 +135,9 @@ const variants: readonly RequestVariant[] = [
     requirement: 'service.equal-forms',
     variants: {
       'Accept: */*': withAccept('*/*'),
-      'Accept with several types': withAccept('application/json, text/csv, text/plain, */*;q=0.1'),
-      'Accept with weights': withAccept('text/html;q=0.2, */*;q=0.5'),
+      'Accept with several types and weights': withAccept(
+        'text/html;q=0.2, application/json, text/csv, text/plain, */*;q=0.5',
+      ),
     },
   },
   {
