@@ -61,7 +61,7 @@ describe('the set of dialects', () => {
 });
 
 describe('the dialect open-source', () => {
-  it.each(enterprise)('answers %s with 404, with a token and without', async (id) => {
+  it.each(enterprise)('returns 404 for %s, with a token and without', async (id) => {
     const server = await startAs('open-source');
     const operation = rows.find((row) => row.id === id);
     if (!operation) throw new Error(`there is no operation ${id}`);
@@ -239,7 +239,7 @@ describe('the dialect rs256', () => {
     expect((await server.call('get-configuration', { token })).status).toBe(200);
   });
 
-  it('refuses tokens of another server and altered tokens', async () => {
+  it('returns 401 for tokens of another server and altered tokens', async () => {
     const [server, other] = [await startAs('rs256'), await startAs('rs256')];
     const { token } = await acceptedDevice(server, 'rs256');
     expect((await other.call('get-configuration', { token })).status).toBe(401);

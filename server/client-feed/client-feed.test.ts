@@ -167,7 +167,7 @@ describe('the feed of device clients', () => {
 });
 
 describe('GET /clients/{device}', () => {
-  it('answers 404 with a sentence for a device that is unknown or has sent nothing', async () => {
+  it('returns 404 with a sentence for a device that is unknown or has sent nothing', async () => {
     await start();
     const { status, body } = await control('/clients/nobody');
     expect({ status, body }).toEqual({
@@ -178,7 +178,7 @@ describe('GET /clients/{device}', () => {
     });
   });
 
-  it('answers 409 with a sentence if the server has no judge', async () => {
+  it('returns 409 with a sentence if the server has no judge', async () => {
     testbed = await startTestbed();
     expect((await control()).status).toBe(409);
   });

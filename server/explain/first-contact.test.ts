@@ -90,12 +90,15 @@ describe('the explanation of a pending authentication request', () => {
     expect(command).not.toContain('{"status":"accepted"}');
   });
 
-  it('mentions a device that was accepted or decommissioned meanwhile', async () => {
+  it('mentions a device that was decommissioned meanwhile', async () => {
     const device = newDevice('meanwhile');
     const response = await authenticate(server, device);
     const id = await idOf(device);
     await server.call('decommission-device', { token: server.adminToken, parameters: { id } });
     expect((await explained(response)).before).toContain('the device was removed: send it again');
+  });
+
+  it('mentions a key that was accepted meanwhile', async () => {
     const accepted = await acceptedDevice(server, 'accepted meanwhile');
     await decide(server, accepted, 'rejected');
     const refused = await authenticate(server, accepted);
@@ -104,15 +107,15 @@ describe('the explanation of a pending authentication request', () => {
       'its key has been accepted since, so send it again',
     );
   });
-});
 
-it('the explanation of an automatically accepted key says to send the request again', async () => {
-  const own = await startTestServer({ autoAccept: true });
-  const response = await authenticate(own, newDevice('auto'));
-  const { before, isUnchanged } = await correctedOf(own, response);
-  expect([before, isUnchanged]).toEqual([
-    'nothing is wrong with the request: its key has been accepted since, so send it again',
-    true,
-  ]);
-  await own.close();
+  it('says to send the request again if its key was accepted automatically', async () => {
+    const own = await startTestServer({ autoAccept: true });
+    const response = await authenticate(own, newDevice('auto'));
+    const { before, isUnchanged } = await correctedOf(own, response);
+    expect([before, isUnchanged]).toEqual([
+      'nothing is wrong with the request: its key has been accepted since, so send it again',
+      true,
+    ]);
+    await own.close();
+  });
 });

@@ -148,7 +148,7 @@ describe('a pipelined request behind a delayed request', () => {
     ...more,
   ];
 
-  it('is answered after it, with a body or without', async () => {
+  it('gets its response after it, with a body or without', async () => {
     await plan(server, { match, act: { kind: 'delay', ms: 60_000 }, times: 'once' });
     const socket = await askRaw();
     const json = ['Content-Type: application/json', 'Content-Length: 2'];
@@ -395,7 +395,7 @@ describe('a server with planned faults', () => {
     expect([warnings, (await ruleCounts(server)).fired]).toEqual([[], 30]);
   });
 
-  it('closes a keep-alive connection after a truncated answer', async () => {
+  it('closes a keep-alive connection after a truncated response', async () => {
     await plan(server, { match, act: { kind: 'truncated' } });
     await configure();
     expect((await untilClosed(await askRaw())).length).toBeGreaterThan(0);

@@ -135,7 +135,7 @@ describe('a faulty download', () => {
     expect((await ruleCounts(server)).fired).toBe(1);
   });
 
-  it('is refused because of its range', async () => {
+  it('returns 416 because of its range', async () => {
     await plan(server, { match, act: 'range-refused' });
     const response = await fetchFile(url, { headers: { Range: 'bytes=5-' } });
     expect([response.status, response.headers['content-range']]).toEqual([416, 'bytes */0']);
@@ -158,7 +158,7 @@ describe('a faulty download', () => {
 describe('a faulty upload', () => {
   const operation = 'upload-artifact';
 
-  it('is refused before any byte of it is accepted', async () => {
+  it('returns 502 before any byte of it is accepted', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     const otherArtifact = await artifactBytes({ name: 'release-2' });
     expect((await uploadArtifact(server, otherArtifact)).status).toBe(502);

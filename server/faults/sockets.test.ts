@@ -44,7 +44,7 @@ async function waitUntilReceived(socket: WebSocket): Promise<void> {
 }
 
 describe('a WebSocket handshake with a planned fault', () => {
-  it('is refused with a status and an Error body', async () => {
+  it('returns the planned status and an Error body', async () => {
     await plan(server, { match, act: { kind: 'refuse-socket', status: 403 } });
     const refused = await shake();
     expect([refused.status, JSON.parse(refused.body)]).toEqual([
@@ -54,7 +54,7 @@ describe('a WebSocket handshake with a planned fault', () => {
     expect((await shake()).status).toBe(101);
   });
 
-  it('is answered like a gateway, delayed, or cut', async () => {
+  it('returns the status of a gateway, is delayed, or is cut', async () => {
     await plan(server, { match, script: ['gateway-502', 'reset', { kind: 'delay', ms: 500 }] });
     expect((await shake()).status).toBe(502);
     await expect(shake()).rejects.toThrow();
@@ -67,7 +67,7 @@ describe('a WebSocket handshake with a planned fault', () => {
     });
   });
 
-  it('is answered with the Accept of another key', async () => {
+  it('returns the Accept of another key', async () => {
     await plan(server, { match, act: 'wrong-accept' });
     const [error] = await once(dial(), 'error');
     expect(String(error)).toContain('Sec-WebSocket-Accept');

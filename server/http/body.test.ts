@@ -70,7 +70,7 @@ describe('a chunked request body', () => {
     expect((await putChunked(configurationOf(max), 65_536)).status).toBe(204);
   });
 
-  it('is 413 beyond the limit, without a change of state', async () => {
+  it('returns 413 beyond the limit, without a change of state', async () => {
     const configurationBefore = await configuration();
     const response = await putChunked(configurationOf(max + 1), 65_536);
     expect(response.status).toBe(413);
@@ -101,7 +101,7 @@ describe('a request body of known length', () => {
   });
 
   it.each([String(max + 1), '99999999999'])(
-    'is 413 by its announced length, before any byte: %s',
+    'returns 413 by its announced length, before any byte: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`));
       const response = await sendRaw(server, text);
@@ -111,7 +111,7 @@ describe('a request body of known length', () => {
   );
 
   it.each(['-1', '1.5', 'ten', '0x10', '99999999999999999999999'])(
-    'is 400 when Content-Length is not a number: %s',
+    'returns 400 when Content-Length is not a number: %s',
     async (length) => {
       const text = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${length}`), '{}');
       expect((await sendRaw(server, text)).status).toBe(400);
@@ -162,7 +162,7 @@ describe('a keep-alive connection', () => {
 });
 
 describe('a request body with a content coding', () => {
-  it.each(['gzip', 'br', 'GZIP, identity'])('is 415 with a remedy: %s', async (coding) => {
+  it.each(['gzip', 'br', 'GZIP, identity'])('returns 415 with a remedy: %s', async (coding) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
     const response = await server.call('put-configuration', {
       token: device.token,
@@ -197,7 +197,7 @@ describe('the text of a request body', () => {
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x22, 0x22, 0x7d])],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
     ['JSON behind a byte order mark', Buffer.from('\ufeff{}')],
-  ])('is 400 when it is malformed: %s', async (_, body) => {
+  ])('returns 400 when it is malformed: %s', async (_, body) => {
     const head = rawRequest(`PUT ${path}`, headersOf(`Content-Length: ${body.length}`));
     const response = await sendRaw(server, Buffer.concat([Buffer.from(head), body]));
     expect(response.status).toBe(400);
@@ -207,7 +207,7 @@ describe('the text of a request body', () => {
   });
 
   it.each(['[]', 'null', 'true', '"text"', '7'])(
-    'is 400 when it is JSON of another kind: %s',
+    'returns 400 when it is JSON of another kind: %s',
     async (body) => {
       const headers = { 'Content-Type': 'application/json' };
       const response = await server.call('put-configuration', {
@@ -220,7 +220,7 @@ describe('the text of a request body', () => {
     },
   );
 
-  it('is 400 and not 500 when its JSON is nested too deeply', async () => {
+  it('returns 400 and not 500 when its JSON is nested too deeply', async () => {
     const body = `${'['.repeat(9_000)}${']'.repeat(9_000)}`;
     const headers = { 'Content-Type': 'application/json' };
     const response = await server.call('put-configuration', { token: device.token, headers, body });

@@ -81,7 +81,7 @@ async function responseOn(socket: Socket) {
 const ask = `POST ${operations['post-auth-request'].path}`;
 
 describe('incomplete bodies at the byte limit', () => {
-  it('are refused with 503 in favour of newer bodies, oldest first', async () => {
+  it('return 503 in favour of newer bodies, oldest first', async () => {
     const bodies: Socket[] = [];
     for (let count = 1; count <= 2; count += 1) {
       bodies.push(stalled(ask, CHUNK));

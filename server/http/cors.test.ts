@@ -73,7 +73,7 @@ describe('a CORS preflight', () => {
     expect(response.headers.get('access-control-allow-methods')).toBe('GET, PUT, OPTIONS');
   });
 
-  it('is 404 for a path outside the API', async () => {
+  it('returns 404 for a path outside the API', async () => {
     const response = await server.request('OPTIONS', `${path}/more`, { headers: { Origin } });
     expect(response.status).toBe(404);
     expect(response.headers.get('access-control-allow-methods')).toBeNull();

@@ -28,7 +28,7 @@ function authorization(): string {
 }
 
 describe('bytes that cannot be parsed as HTTP', () => {
-  it('are 400 in place of a chunk, even in mid-body', async () => {
+  it('return 400 in place of a chunk, even in mid-body', async () => {
     const head = `PUT ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${authorization()}\r\n\r\n`;
     expect((await sendRaw(server, `${head}zz\r\n{}\r\n0\r\n\r\n`)).status).toBe(400);
   });
@@ -40,7 +40,7 @@ describe('bytes that cannot be parsed as HTTP', () => {
 });
 
 describe('a readable but unusual request', () => {
-  it('is 400 in HTTP/1.1 without a Host header or with two, whatever its path', async () => {
+  it('returns 400 in HTTP/1.1 without a Host header or with two, whatever its path', async () => {
     for (const target of [path, '/api/management/v1/deployments/artifacts/x', '/nothing']) {
       const bare = await sendRaw(server, `GET ${target} HTTP/1.1\r\nConnection: close\r\n\r\n`);
       expect([bare.status, JSON.parse(bare.body)]).toEqual([
@@ -72,7 +72,7 @@ describe('a readable but unusual request', () => {
   );
 
   it.each(['CONNECT fleet.example:443', 'OPTIONS *', 'GET *', 'TRACE /'])(
-    'is 404 with an Error body for a target outside the API: %s',
+    'returns 404 with an Error body for a target outside the API: %s',
     async (line) => {
       const response = await sendRaw(server, rawRequest(line));
       expect(response.status).toBe(404);
@@ -159,7 +159,7 @@ describe('a request with many headers', () => {
     ['', []],
     ['that asks for another protocol', ['Upgrade: h2c']],
     ['that is a handshake', ['Upgrade: websocket']],
-  ])('is 431 beyond 100, and the connection ends: one %s', async (_, more) => {
+  ])('returns 431 beyond 100, and the connection ends: one %s', async (_, more) => {
     const asked = ['Connection: keep-alive, Upgrade', authorization(), ...more, ...headers(2000)];
     const response = await sendRaw(server, rawRequest(`GET ${path}`, asked));
     expect([response.status, response.headers.connection]).toEqual([431, 'close']);
@@ -175,7 +175,7 @@ describe('a path outside the API', () => {
     ['of thousands of segments', `${path}${'/a'.repeat(7000)}`],
     ['of thousands of escaped segments', `${path}${'/%41'.repeat(3500)}`],
     ['of one long escaped segment', `${path}/${'%41'.repeat(5000)}`],
-  ])('is refused with 404: %s', async (_, target) => {
+  ])('returns 404: %s', async (_, target) => {
     const response = await sendRaw(server, rawRequest(`GET ${target}`, [authorization()]));
     expect(response.status).toBe(404);
   });

@@ -91,7 +91,7 @@ describe('a body that does not fit its framing', () => {
       '{}',
       /Transfer-Encoding is not chunked alone/,
     ],
-  ])('is a 400 of its own request that names %s', async (_, framing, body, what) => {
+  ])('returns 400 to its own request and names %s', async (_, framing, body, what) => {
     const response = await lastResponse(withBody(`X-SVC-RequestID: framing\r\n${framing}`, body));
     expect([response.status, response.headers.connection]).toEqual([400, 'close']);
     expect(JSON.parse(response.body)).toEqual({
@@ -119,12 +119,12 @@ describe('a body that does not fit its framing', () => {
       '2\r\n{}\r\n0\r\n\r\n0\r\n\r\n',
       /5 bytes follow the last chunk of PUT/,
     ],
-  ])('leaves bytes that are answered with 400 and named: %s', async (_, framing, body, what) => {
+  ])('leaves bytes that return 400 and are named: %s', async (_, framing, body, what) => {
     const { status, body: text } = await lastResponse(withBody(framing, body));
     expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(what)]);
   });
 
-  it('is 400 without Content-Length, and says so in the response to the request', async () => {
+  it('returns 400 without Content-Length, and says so in the response to the request', async () => {
     const text = withBody('Connection: close\r\n', '')
       .replace(path, operations['post-auth-request'].path)
       .replace('PUT', 'POST');

@@ -90,7 +90,7 @@ describe('a connection beyond the limit', () => {
   it.each<[string, ServerOptions]>([
     ['plain', {}],
     ['encrypted', encrypted],
-  ])('is answered with 503 for any request: %s', async (_, options) => {
+  ])('returns 503 for any request: %s', async (_, options) => {
     const connectionLimits = { connectionsMax: 1 };
     const { server } = await openServer({ ...quiet, ...options, connectionLimits });
     await reach(server.baseUrl);
@@ -118,7 +118,7 @@ describe('a connection beyond the limit', () => {
   it.each([
     ['that sends nothing', ''],
     ['that sends its request', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ])('is answered with 503 even among many at once: one %s', async (_, request) => {
+  ])('returns 503 even among many at once: one %s', async (_, request) => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.baseUrl);
     const many = 2 * shareOpenFiles(openFilesLimit(), 1).refused + 1;
@@ -153,7 +153,7 @@ describe('a connection beyond the limit', () => {
     await server.close();
   });
 
-  it('is answered with 503 on the control listener too', async () => {
+  it('returns 503 on the control listener too', async () => {
     const server = await startTestServer({ connectionLimits: { connectionsMax: 1 } });
     await reach(server.controlUrl);
     const { status, body } = await responseOn(

@@ -65,17 +65,17 @@ const length = 'Content-Length: 100000\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
 describe.each(['baseUrl', 'controlUrl'] as const)('a misbehaving client at %s', (url) => {
-  it.each<[string, number, string, string]>([
-    ['never says anything', 408, '', ''],
-    ['stops within the request line', 408, `GET ${path}`, ''],
-    ['drips its request line', 408, 'GET /', 'a'],
-    ['drips its headers', 408, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'],
-    ['drips one header', 408, `GET ${path} HTTP/1.1\r\nA: `, 'b'],
-    ['drips a second request', 408, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET ${path}`, 'x'],
-    ['sends a header without end', 431, `GET ${path} HTTP/1.1\r\nA: `, 'b'.repeat(20_000)],
-    ['sends headers without end', 431, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'.repeat(4000)],
-    ['sends a path without end', 431, 'GET /', 'a'.repeat(20_000)],
-  ])('is refused and cut because it %s: %i', async (_, status, start, piece) => {
+  it.each<[number, string, string, string]>([
+    [408, 'never says anything', '', ''],
+    [408, 'stops within the request line', `GET ${path}`, ''],
+    [408, 'drips its request line', 'GET /', 'a'],
+    [408, 'drips its headers', `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'],
+    [408, 'drips one header', `GET ${path} HTTP/1.1\r\nA: `, 'b'],
+    [408, 'drips a second request', `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\nGET ${path}`, 'x'],
+    [431, 'sends a header without end', `GET ${path} HTTP/1.1\r\nA: `, 'b'.repeat(20_000)],
+    [431, 'sends headers without end', `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'.repeat(4000)],
+    [431, 'sends a path without end', 'GET /', 'a'.repeat(20_000)],
+  ])('gets %i and is cut because it %s', async (status, _, start, piece) => {
     const socket = stubborn(server[url]);
     drip(socket, start, piece);
     const text = await responseOn(socket);

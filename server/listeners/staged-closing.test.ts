@@ -81,7 +81,7 @@ async function untilCut(socket: Socket): Promise<void> {
   }
 }
 
-describe('a client that sends its body first gets the early answer', () => {
+describe('a client that sends its body first gets the early response', () => {
   const often = (request: () => Buffer) =>
     writeFirstOften(TRIES, () => writeFirst(server.baseUrl, request(), pace));
 

@@ -234,7 +234,7 @@ const headerCauses: [name: string, bytes: string, what: RegExp][] = [
 ];
 
 describe('a request that cannot be read as HTTP', () => {
-  it.each(headerCauses)('is 400 with a sentence that names %s', async (_, bytes, what) => {
+  it.each(headerCauses)('returns 400 with a sentence that names %s', async (_, bytes, what) => {
     const response = await lastResponse(bytes);
     expect([response.status, response.headers.connection]).toEqual([400, 'close']);
     const { error, request_id } = JSON.parse(response.body);
@@ -243,7 +243,7 @@ describe('a request that cannot be read as HTTP', () => {
     expect(request_id).toBe(response.headers['x-svc-requestid']);
   });
 
-  it('is 400 with the first bytes in hexadecimal when it is a TLS handshake', async () => {
+  it('returns 400 with the first bytes in hexadecimal when it is a TLS handshake', async () => {
     const hello = Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3]);
     expect(JSON.parse((await lastResponse(hello)).body).error).toMatch(
       /TLS handshake was sent to the port for plain HTTP; it begins with the bytes 16 03 01 .*http:\/\//,

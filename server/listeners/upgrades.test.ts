@@ -275,7 +275,7 @@ describe('a WebSocket handshake', () => {
     expect(text.slice(text.lastIndexOf('\r\n\r\n') + 4)).toBe('\x88\x00');
   });
 
-  it('is refused with 400, not 101, when it names another protocol', async () => {
+  it('returns 400, not 101, when it names another protocol', async () => {
     const otherHandshake = handshake().replace('websocket', 'h2c');
     const text = await answers(server.baseUrl, otherHandshake, textOf('GET /last', closing));
     expect(statusesOf(text)).toEqual([400, 404]);

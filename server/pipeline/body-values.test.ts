@@ -19,7 +19,7 @@ const max = limits.bodyValuesMax;
 const sentence = `body: holds more than ${max} values; send fewer in one request`;
 
 describe('a JSON body with more values than the limit', () => {
-  it('is 413 from a device, and the connection stays open', async () => {
+  it('returns 413 from a device, and the connection stays open', async () => {
     const body = `{${members(max + 1)}}`;
     const call = { token: device.token, headers, body };
     const response = await server.call('put-configuration', call);
@@ -27,7 +27,7 @@ describe('a JSON body with more values than the limit', () => {
     expect(response.headers.get('connection')).not.toBe('close');
   });
 
-  it('is 413 without a token, before its signature is checked', async () => {
+  it('returns 413 without a token, before its signature is checked', async () => {
     const body = `{"id_data":"{}","pubkey":"x",${members(max + 1)}}`;
     const response = await server.call('post-auth-request', { headers, body });
     expect([response.status, response.json().error]).toEqual([413, sentence]);

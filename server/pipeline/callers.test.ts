@@ -34,28 +34,31 @@ function idsOf(...kinds: readonly Operation['authorization'][]) {
 }
 
 describe('an operation for devices', () => {
-  it.each(idsOf('device', 'socket'))('is 401 without a token: %s', async (_, method, path) => {
+  it.each(idsOf('device', 'socket'))('returns 401 without a token: %s', async (_, method, path) => {
     const response = await server.request(method, path);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
     expect(response.json().error).toBe('the Authorization header is missing');
   });
 
-  it.each(idsOf('device', 'socket'))("is 401 with a user's token: %s", async (_, method, path) => {
-    const response = await server.request(method, path, { token: server.adminToken });
-    expect(response.status).toBe(401);
-    expect(response.json().error).toBe("the token is a user's; this operation is for devices");
-  });
+  it.each(idsOf('device', 'socket'))(
+    "returns 401 with a user's token: %s",
+    async (_, method, path) => {
+      const response = await server.request(method, path, { token: server.adminToken });
+      expect(response.status).toBe(401);
+      expect(response.json().error).toBe("the token is a user's; this operation is for devices");
+    },
+  );
 });
 
 describe('an operation for users', () => {
-  it.each(idsOf('user'))('is 401 without a token: %s', async (_, method, path) => {
+  it.each(idsOf('user'))('returns 401 without a token: %s', async (_, method, path) => {
     const response = await server.request(method, path);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it.each(idsOf('user'))("is 401 with a device's token: %s", async (_, method, path) => {
+  it.each(idsOf('user'))("returns 401 with a device's token: %s", async (_, method, path) => {
     const response = await server.request(method, path, { token: device.token });
     expect(response.status).toBe(401);
     if (method === 'HEAD') expect(response.text).toBe('');
@@ -87,7 +90,7 @@ describe('the Authorization header', () => {
     ['a token without its signature', (token) => `Bearer ${token.replace(/[^.]+$/, '')}`],
     ['four parts', (token) => `Bearer ${token}.x`],
     ['a token of this form but not ours', () => 'Bearer eyJhbGciOiJub25lIn0.e30.AAAA'],
-  ])('is refused with 401 for %s', async (_, header) => {
+  ])('returns 401 for %s', async (_, header) => {
     const response = await configurationWith({ Authorization: header(device.token) });
     expect(response.status).toBe(401);
     expect(response.json().error).toMatch(/^the (Authorization header must be|token) /);
@@ -118,7 +121,7 @@ describe('a cookie with a token', () => {
 });
 
 describe('a token from another server', () => {
-  it('is 401 for devices and users', async () => {
+  it('returns 401 for devices and users', async () => {
     const otherServer = await startTestServer({ random: seededRandom('another server') });
     try {
       const foreignDevice = await acceptedDevice(otherServer, 'callers');
@@ -137,7 +140,7 @@ describe('a token of a device that lost its acceptance', () => {
     return (await server.call('get-configuration', { token })).status;
   }
 
-  it.each(['rejected', 'pending'])('is 401 at once: %s', async (status) => {
+  it.each(['rejected', 'pending'])('returns 401 at once: %s', async (status) => {
     const lost = await acceptedDevice(server, `lost-${status}`);
     expect(await rightsOf(lost)).toBe(200);
     await decide(server, lost, status);
@@ -146,7 +149,7 @@ describe('a token of a device that lost its acceptance', () => {
     expect(response.json().error).toBe('the device of this token is no longer accepted');
   });
 
-  it('stays 401 after a new acceptance, but a new token works', async () => {
+  it('keeps returning 401 after a new acceptance, but a new token works', async () => {
     const back = await acceptedDevice(server, 'back');
     await decide(server, back, 'rejected');
     await decide(server, back, 'accepted');
@@ -156,7 +159,7 @@ describe('a token of a device that lost its acceptance', () => {
     expect(await rightsOf({ ...back, token })).toBe(200);
   });
 
-  it('is 401 after the device is decommissioned', async () => {
+  it('returns 401 after the device is decommissioned', async () => {
     const gone = await acceptedDevice(server, 'gone');
     const call = { token: server.adminToken, parameters: { id: gone.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);

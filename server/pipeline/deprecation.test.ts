@@ -101,27 +101,24 @@ describe('a deprecated operation after its announcement', () => {
 });
 
 describe('an operation at its retirement date', () => {
-  it.each(deprecated)(
-    'is refused with 410 exactly from that date on: %s',
-    async (_, operation, row) => {
-      const clock = new ManualClock(Date.parse('2027-08-24T23:59:59.999Z'));
-      const server = await startTestServer({ clock });
-      const before = await callAt(server, operation);
-      clock.advance(1);
-      const after = await callAt(server, operation);
-      const later = await (async () => {
-        clock.advance(3000 * DAY_MS);
-        return callAt(server, operation, '');
-      })();
-      await server.close();
-      expect(before.status).not.toBe(410);
-      expect(after.status).toBe(410);
-      expect(after.json().error).toContain(row.replacement);
-      expect(after.json().request_id).toBe(after.headers.get('x-svc-requestid'));
-      expect(after.headers.get('link')).toContain('successor-version');
-      expect(later.status).toBe(410);
-    },
-  );
+  it.each(deprecated)('returns 410 exactly from that date on: %s', async (_, operation, row) => {
+    const clock = new ManualClock(Date.parse('2027-08-24T23:59:59.999Z'));
+    const server = await startTestServer({ clock });
+    const before = await callAt(server, operation);
+    clock.advance(1);
+    const after = await callAt(server, operation);
+    const later = await (async () => {
+      clock.advance(3000 * DAY_MS);
+      return callAt(server, operation, '');
+    })();
+    await server.close();
+    expect(before.status).not.toBe(410);
+    expect(after.status).toBe(410);
+    expect(after.json().error).toContain(row.replacement);
+    expect(after.json().request_id).toBe(after.headers.get('x-svc-requestid'));
+    expect(after.headers.get('link')).toContain('successor-version');
+    expect(later.status).toBe(410);
+  });
 
   it.each([
     ['upload-artifact', 400],

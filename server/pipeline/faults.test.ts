@@ -76,7 +76,7 @@ const handlers: readonly (readonly [string, Endpoint['handle']])[] = [
 
 describe('a handler that throws', () => {
   it.each(handlers)(
-    'is answered with 500 with a fixed text, and the detail is logged: %s',
+    'returns 500 with a fixed text, and the detail is logged: %s',
     async (name, h) => {
       const response = await post(await serve(h, {}, name === 'rejects'));
       expect(response.status).toBe(500);

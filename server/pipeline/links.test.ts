@@ -49,7 +49,7 @@ describe('a signed artifact link', () => {
     expect(statusFor(linkOf(), { atMs: Date.parse('2026-11-21T12:01:00.999Z') })).toBe(200);
   });
 
-  it('is 403 from its expiry onwards', () => {
+  it('returns 403 from its expiry onwards', () => {
     expect(statusFor(linkOf(), { atMs: Date.parse('2026-11-21T12:01:01.000Z') })).toBe(403);
     expect(statusFor(linkOf(), { atMs: nowMs + 1e12 })).toBe(403);
   });
@@ -73,11 +73,11 @@ describe('a signed artifact link', () => {
       'a longer signature',
       (link) => link.searchParams.set('x-svc-signature', `${signatureIn(link)}A`),
     ],
-  ])('is refused with 403 for %s', (_, change) => {
+  ])('returns 403 for %s', (_, change) => {
     expect(statusFor(altered(change))).toBe(403);
   });
 
-  it('is 403 at another server with another secret', () => {
+  it('returns 403 at another server with another secret', () => {
     const services = {
       ...servicesOf(),
       linkSigner: createLinkSigner(seededRandom('other').bytes(32)),
@@ -100,7 +100,7 @@ describe('a signed artifact link', () => {
     expect(statusFor(forged)).toBe(403);
   });
 
-  it('is 403 when an escaped slash becomes a real one', () => {
+  it('returns 403 when an escaped slash becomes a real one', () => {
     const unescaped = altered((link) => (link.pathname = link.pathname.replace('%2F', '/')));
     expect(statusFor(unescaped)).toBe(403);
   });
@@ -116,7 +116,7 @@ describe('a signed artifact link', () => {
     ],
     ['an expiry in Unix seconds', (link) => link.searchParams.set('x-svc-expire', '1795262461')],
     ['no query', (link) => (link.search = '')],
-  ])('is refused with 400 for %s', (_, change) => {
+  ])('returns 400 for %s', (_, change) => {
     expect(statusFor(altered(change))).toBe(400);
   });
 

@@ -66,7 +66,7 @@ describe('long work', () => {
     expect(events).toEqual(['a1 begins', 'a3 begins', 'a3 ends']);
   });
 
-  it('refuses the longest waiting piece with 503 when the queue is full', async () => {
+  it('returns 503 for the longest waiting piece when the queue is full', async () => {
     const { run, finish } = controllableWork(new LongWork(new ByteBudget(40_000)));
     const [first, ...waiting] = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     const refused = await waiting[0];

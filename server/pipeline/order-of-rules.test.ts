@@ -100,20 +100,20 @@ async function responseTo(...chosen: readonly ProblemName[]): Promise<number> {
 }
 
 describe('a request with one problem', () => {
-  it.each(names)('is answered by its rule: %s', async (name) => {
+  it.each(names)('returns the status of its rule: %s', async (name) => {
     expect(await responseTo(name)).toBe(problems[name].status);
   });
 });
 
 describe('a request with two problems', () => {
-  it.each(pairs)('is answered by the first rule: %s before %s', async (first, second) => {
+  it.each(pairs)('returns the status of the first rule: %s before %s', async (first, second) => {
     expect(await responseTo(first, second)).toBe(problems[first].status);
   });
 });
 
 describe('a request with every remaining problem', () => {
   it.each(names.map((name, index) => [name, index] as const))(
-    'is answered by the first remaining rule: %s',
+    'returns the status of the first remaining rule: %s',
     async (name, index) => {
       expect(await responseTo(...names.slice(index))).toBe(problems[name].status);
     },
@@ -127,7 +127,7 @@ describe('the media type of a body', () => {
     ['without a subtype', ['Content-Type: json']],
     ['with two slashes', ['Content-Type: application/json/x']],
     ['nothing but a slash', ['Content-Type: /']],
-  ])('is 400 when malformed or missing, before the body is read: %s', async (_, given) => {
+  ])('returns 400 when malformed or missing, before the body is read: %s', async (_, given) => {
     const authorization = `Authorization: Bearer ${device.token}`;
     const headers = [authorization, ...given, 'Content-Length: 1'];
     const response = await sendRaw(
@@ -141,7 +141,7 @@ describe('the media type of a body', () => {
   });
 
   it.each(['text/json', 'application/jsonx', 'application/x-www-form-urlencoded', 'x/y; a=b'])(
-    'is 415 for another type, and the response names both: %s',
+    'returns 415 for another type, and the response names both: %s',
     async (mediaType) => {
       const headers = { 'Content-Type': mediaType };
       const call = { token: device.token, headers, body: '{' };
@@ -170,7 +170,7 @@ describe('the media type of a body', () => {
 });
 
 describe('a user operation', () => {
-  it('is refused without a token before its body or resource is examined', async () => {
+  it('returns 401 without a token before its body or resource is examined', async () => {
     const path = managementOperations['abort-deployment'].path.replace('{id}', unknownId);
     expect((await server.request('PUT', path, { body: tooLarge })).status).toBe(401);
     const token = server.adminToken;

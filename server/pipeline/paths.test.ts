@@ -30,7 +30,7 @@ function filledIn(path: string): string {
   return path.replace(/\{\w+\}/g, 'some');
 }
 
-it('the root path answers 404 with the addresses of API and console', async () => {
+it('the root path returns 404 with the addresses of API and console', async () => {
   const response = await server.request('GET', '/');
   expect([response.status, response.json().error]).toEqual([
     404,
@@ -49,7 +49,7 @@ describe('a path outside the API', () => {
     '/api/devices/v1/deviceconfig',
     '/api/devices/v1/inventory/attributes',
     '/api/0.1.0/attributes',
-  ])('is 404 with and without a token: %s', async (path) => {
+  ])('returns 404 with and without a token: %s', async (path) => {
     for (const token of [device.token, server.adminToken, undefined]) {
       const response = await server.request('GET', path, { ...(token && { token }) });
       expect(response.status).toBe(404);
@@ -67,7 +67,7 @@ describe('a path outside the API', () => {
     ['a matrix parameter', '/api/devices/v1/deviceconfig/configuration;v=1'],
     ['an empty parameter', '/api/devices/v1/deployments/device/deployments//status'],
     ['a step upwards that stays in the path', '/api/devices/v1/deviceconfig/x/%2e%2e%2fy'],
-  ])('is 404 even when it resembles a known one: %s', async (_, path) => {
+  ])('returns 404 even when it resembles a known one: %s', async (_, path) => {
     const text = rawRequest(`GET ${path}`, [`Authorization: Bearer ${device.token}`]);
     expect((await sendRaw(server, text)).status).toBe(404);
   });
@@ -78,7 +78,7 @@ describe('a path outside the API', () => {
     '/api/internal/v1/inventory/tenants/x/devices',
     '/api/internal/v1/useradm/tenants/x/users',
     '/api/internal/v2/devauth/health',
-  ])('is 404 for internal paths with any method and token: %s', async (path) => {
+  ])('returns 404 for internal paths with any method and token: %s', async (path) => {
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       const response = await server.request(method, path, { token: server.adminToken });
       expect(response.status).toBe(404);
@@ -92,7 +92,7 @@ describe.each(everyPath)('the known path %s', (path) => {
     (method) => !known.includes(method),
   );
 
-  it('answers 405 with its methods to any other method, also without a token', async () => {
+  it('returns 405 with its methods to any other method, also without a token', async () => {
     for (const method of otherMethods) {
       const response = await server.request(method, filledIn(path));
       expect([method, response.status]).toEqual([method, 405]);
@@ -102,7 +102,7 @@ describe.each(everyPath)('the known path %s', (path) => {
     }
   });
 
-  it('answers 204 with its methods and no body to OPTIONS', async () => {
+  it('returns 204 with its methods and no body to OPTIONS', async () => {
     const response = await server.request('OPTIONS', filledIn(path));
     expect([response.status, response.text]).toEqual([204, '']);
     expect(response.headers.get('allow')).toBe(allowed(known));
@@ -149,7 +149,7 @@ describe('a percent escape in a path', () => {
   );
 
   it.each(['%', '%z', '%zz', '%2', '%ff', '%C3', '%C3%28'])(
-    'is 400 when it cannot be decoded: %s',
+    'returns 400 when it cannot be decoded: %s',
     async (id) => {
       const response = await report(id);
       expect(response.status).toBe(400);
@@ -160,7 +160,7 @@ describe('a percent escape in a path', () => {
   );
 
   it.each(['/%', '/%zz/x', '/api/devices/v1/deviceconfig/%ff'])(
-    'is 404 outside the API, decodable or not: %s',
+    'returns 404 outside the API, decodable or not: %s',
     async (path) => {
       expect((await sendRaw(server, rawRequest(`GET ${path}`))).status).toBe(404);
     },

@@ -20,7 +20,7 @@ function poll(token: string) {
 }
 
 describe('a rate limit', () => {
-  it('refuses a device with 429, Retry-After and an Error body until the window ends', async () => {
+  it('returns 429, Retry-After and an Error body to a device until the window ends', async () => {
     const device = await acceptedDevice(server, 'frequent');
     await limit(2, 30);
     expect([(await poll(device.token)).status, (await poll(device.token)).status]).toEqual([
@@ -62,7 +62,7 @@ describe('a rate limit', () => {
     expect((await logIn(server, server.adminEmail, server.adminPassword)).status).toBe(429);
   });
 
-  it('refuses before the body is read or state is written', async () => {
+  it('returns 429 before the body is read or state is written', async () => {
     const device = await acceptedDevice(server, 'writer');
     await limit(0, 60);
     const json = { timezone: 'UTC' };
@@ -102,7 +102,7 @@ describe('a rate limit', () => {
     [{ requests: 1, windowSeconds: 86_401 }, 'windowSeconds'],
     [{ requests: '1', windowSeconds: 1 }, 'requests'],
     [{ requests: 1, windowSeconds: 1, burst: 2 }, 'burst'],
-  ])('is refused as %j', async (given, word) => {
+  ])('returns 400 if set to %j', async (given, word) => {
     const { status, text } = await control(server, 'POST', '/rate-limit', given);
     expect([status, text]).toEqual([400, expect.stringContaining(word)]);
   });

@@ -233,7 +233,7 @@ describe("the device's list of artifacts by release and device type", () => {
     ['a list of device types', { release_name: 'release', device_type: '["board"]' }],
     ['a sign that stands for any text in SQL', { release_name: 'release%', device_type: 'board' }],
     ['an attempt at SQL', { release_name: "release' OR '1'='1", device_type: 'board' }],
-  ])('is 200 and empty for %s', async (_, query) => {
+  ])('returns 200 and is empty for %s', async (_, query) => {
     const response = await list(query);
     expect([response.status, response.json()]).toEqual([200, []]);
   });

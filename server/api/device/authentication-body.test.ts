@@ -61,7 +61,7 @@ describe('the field id_data of an authentication request', () => {
     ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
     ['far too long', nested(50_000), 'must have at most 4096 bytes'],
     ['a number beyond every measure', '{"mac":1e999}', 'has a number that is too large'],
-  ])('is refused with 400 and the problem if it is %s', async (_, idData, problem) => {
+  ])('returns 400 and the problem if it is %s', async (_, idData, problem) => {
     expect(await refusal({ id_data: idData })).toBe(`body: id_data: ${problem}`);
   });
 });
@@ -91,21 +91,21 @@ describe('the field pubkey of an authentication request', () => {
       }),
       'is a PEM block of type "RSA PUBLIC KEY"',
     ],
-  ])('is refused with 400 and the problem if it is %s', async (_, pubkey, problem) => {
+  ])('returns 400 and the problem if it is %s', async (_, pubkey, problem) => {
     expect((await refusal({ pubkey })).startsWith(`body: pubkey: ${problem}`)).toBe(true);
   });
 
-  it('is refused with 400 if it is the private key', async () => {
+  it('returns 400 if it is the private key', async () => {
     const pkcs8 = device.privateKey.export({ type: 'pkcs8', format: 'pem' });
     expect(await refusal({ pubkey: pkcs8 })).toContain('PEM block of type "PRIVATE KEY"');
   });
 
-  it('is refused with 400 if it contains two keys', async () => {
+  it('returns 400 if it contains two keys', async () => {
     const both = device.publicKeyPem + newDevice('x').publicKeyPem;
     expect(await refusal({ pubkey: both })).toBe('body: pubkey: is not a single PEM block');
   });
 
-  it('is refused with 400 without delay if it has a million spaces', async () => {
+  it('returns 400 without delay if it has a million spaces', async () => {
     const pubkey = `-----BEGIN PUBLIC KEY-----${' '.repeat(1_000_000)}`;
     expect(await refusal({ pubkey })).toBe('body: pubkey: has more than 16384 characters');
   });
@@ -113,7 +113,7 @@ describe('the field pubkey of an authentication request', () => {
 
 describe('an optional field of an authentication request', () => {
   it.each(['tenant_token', 'external_id'])(
-    'is refused with 400 if it is not a string: %s',
+    'returns 400 if it is not a string: %s',
     async (field) => {
       for (const value of [7, null, {}, ['x']]) {
         expect(await refusal({ [field]: value })).toContain(`body: ${field}: must be a string`);
@@ -165,20 +165,17 @@ describe('the external ID of a device', () => {
 });
 
 describe('the body of an authentication request', () => {
-  it.each(['[]', 'null', '"text"', '7', '[{}]'])(
-    'is refused with 400 if it is %s',
-    async (body) => {
-      const response = await authenticate(server, device, { body });
-      expect([response.status, typeof response.json().error]).toEqual([400, 'string']);
-    },
-  );
+  it.each(['[]', 'null', '"text"', '7', '[{}]'])('returns 400 if it is %s', async (body) => {
+    const response = await authenticate(server, device, { body });
+    expect([response.status, typeof response.json().error]).toEqual([400, 'string']);
+  });
 
-  it('is refused with 400 if it is empty', async () => {
+  it('returns 400 if it is empty', async () => {
     const response = await authenticate(server, device, { body: '' });
     expect([response.status, response.json().error]).toEqual([400, 'body: is required']);
   });
 
-  it('is refused with 415 for a wrong media type, 400 for a malformed one', async () => {
+  it('returns 415 for a wrong media type, 400 for a malformed one', async () => {
     const body = JSON.stringify({ id_data: device.idData, pubkey: device.publicKeyPem });
     const ask = async (type: string): Promise<number> => {
       const headers = { 'Content-Type': type };
@@ -189,7 +186,7 @@ describe('the body of an authentication request', () => {
     expect(await ask('application/json;charset=UTF-8')).toBe(200);
   });
 
-  it('is refused with 413 beyond 1 MiB, before any other check', async () => {
+  it('returns 413 beyond 1 MiB, before any other check', async () => {
     const body = `{${' '.repeat(1_048_576)}`;
     const response = await authenticate(server, device, { body, signature: null });
     expect(response.status).toBe(413);

@@ -175,7 +175,7 @@ describe('a preauthorized device', () => {
     expect((await authenticate(server, { ...device, idData })).status).toBe(200);
   });
 
-  it('is refused with a wrong signature and with another key', async () => {
+  it('gets 401 with a wrong signature and with another key', async () => {
     const device = newDevice('imitated');
     await preauthorize(device);
     const response = await authenticate(server, device, { signature: 'AAAA' });
@@ -203,7 +203,7 @@ async function works({ token }: AcceptedDevice): Promise<number> {
 }
 
 describe('a known device with a new key', () => {
-  it('is refused until the key is accepted, while the old key still works', async () => {
+  it('gets 401 until the key is accepted, while the old key still works', async () => {
     const device = await acceptedDevice(server, 'rotating');
     const next = withNewKey(device);
     expectRefusal(await authenticate(server, next), keyIsNew);
@@ -240,7 +240,7 @@ describe('a known device with a new key', () => {
 });
 
 describe('a device identity that sends many new keys', () => {
-  it('is refused unrecorded beyond 100 keys, and its first key still works', async () => {
+  it('gets 401 and is not recorded beyond 100 keys, and its first key still works', async () => {
     const device = await acceptedDevice(server, 'many-keys');
     for (let count = 1; count < 100; count += 1) await authenticate(server, withNewKey(device));
     const beyond = await authenticate(server, withNewKey(device));
@@ -251,7 +251,7 @@ describe('a device identity that sends many new keys', () => {
 });
 
 describe('a server that accepts devices automatically', () => {
-  it('answers the first request with 401 and the second with 200', async () => {
+  it('returns 401 to the first request and 200 to the second', async () => {
     const automatic = await startTestServer({ autoAccept: true });
     try {
       const device = newDevice('automatic');

@@ -56,12 +56,15 @@ describe('authentication requests signed with openssl', () => {
     },
   );
 
-  it.each(titled(wrongOnes))('are refused and not recorded if invalid: %s', async (_, vector) => {
-    const { body, signatureBase64, invalidPart: problem } = vector;
-    expect(await outcomeOf(body, signatureBase64)).toBe(
-      problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
-    );
-  });
+  it.each(titled(wrongOnes))(
+    'return 401, or 400 for the key, and are not recorded if invalid: %s',
+    async (_, vector) => {
+      const { body, signatureBase64, invalidPart: problem } = vector;
+      expect(await outcomeOf(body, signatureBase64)).toBe(
+        problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
+      );
+    },
+  );
 });
 
 describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
@@ -72,7 +75,7 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
     }
   });
 
-  it('is refused with a signature by another key', async () => {
+  it('gets 401 with a signature by another key', async () => {
     const device = await acceptedDevice(server, `other-${keyType}`, keyType);
     const signature = signatureOf(bodyOf(device), newDevice('x', keyType).privateKey);
     const response = await authenticate(server, device, { signature });
@@ -83,7 +86,7 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('is refused if the body differs from the signed bytes', async () => {
+  it('gets 401 if the body differs from the signed bytes', async () => {
     const device = await acceptedDevice(server, `byte-${keyType}`, keyType);
     const signature = signatureOf(bodyOf(device), device.privateKey);
     for (const [from, to] of [
@@ -124,7 +127,7 @@ describe('a wrongly made or encoded signature of an accepted device', () => {
     ['RSA with SHA-1', 'rsa', 'sha1', {}],
     ['ECDSA as r and s side by side', 'ecdsa', 'sha256', { dsaEncoding: 'ieee-p1363' }],
     ['ECDSA with SHA-1', 'ecdsa', 'sha1', {}],
-  ] as const)('is refused with 401 if it is made as %s', async (name, keyType, digest, form) => {
+  ] as const)('returns 401 if it is made as %s', async (name, keyType, digest, form) => {
     const device = await acceptedDevice(server, name, keyType);
     const key = { key: device.privateKey, ...form };
     const signature = sign(digest, Buffer.from(bodyOf(device)), key).toString('base64');
@@ -139,7 +142,7 @@ describe('a wrongly made or encoded signature of an accepted device', () => {
     ['base64 twice', (signature) => Buffer.from(signature.toString('base64')).toString('base64')],
     ['words', () => 'signature'],
     ['one byte', () => 'AA=='],
-  ])('is refused with 401 if it is encoded as %s', async (name, rewrite) => {
+  ])('returns 401 if it is encoded as %s', async (name, rewrite) => {
     const device = await acceptedDevice(server, `written as ${name}`);
     const body = withDashes(device);
     const signature = Buffer.from(signatureOf(body, device.privateKey), 'base64');
@@ -163,7 +166,7 @@ describe('the signature header of an authentication request', () => {
     ['missing', null],
     ['empty', ''],
     ['nothing but spaces', '   '],
-  ])('is refused with 400 if it is %s, and nothing is recorded', async (name, signature) => {
+  ])('returns 400 if it is %s, and nothing is recorded', async (name, signature) => {
     const response = await authenticate(server, newDevice(`header ${name}`), { signature });
     expect([response.status, response.json().error]).toEqual([
       400,
@@ -173,7 +176,7 @@ describe('the signature header of an authentication request', () => {
     expect(names).not.toContain(`header ${name}`);
   });
 
-  it('is refused with 401 if it is sent twice', async () => {
+  it('returns 401 if it is sent twice', async () => {
     const device = await acceptedDevice(server, 'header twice');
     const signature = signatureOf(bodyOf(device), device.privateKey);
     const twice = `${signature}, ${signature}`;

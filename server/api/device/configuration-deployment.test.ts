@@ -128,7 +128,7 @@ describe('a deployment of the configuration of a device', () => {
   });
 
   it.each([[], 'x', null, ...[-1, 1.5, 101, 'one', null].map((retries) => ({ retries }))])(
-    'is refused with 400 for the body %j',
+    'returns 400 for the body %j',
     async (json) => {
       const call = { token: server.adminToken, parameters: { id: device.id }, json };
       expect((await server.call('deploy-configuration', call)).status).toBe(400);
@@ -136,7 +136,7 @@ describe('a deployment of the configuration of a device', () => {
     },
   );
 
-  it('is refused with 400 without a body', async () => {
+  it('returns 400 without a body', async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     expect((await server.call('deploy-configuration', call)).status).toBe(400);
   });
@@ -260,7 +260,7 @@ describe('a download with an invalid configuration link', () => {
     expect((await fetchFile(otherLink.href)).status).toBe(403);
   });
 
-  it('cannot be forged by a device type with control characters: 400', async () => {
+  it('returns 400 for a device type with control characters', async () => {
     const laterExpiry = '2099-01-01T00:00:00.000Z';
     const forged = `x/${device.id}\nexpire=${laterExpiry}\ntenant_id=t`;
     await deployConfiguration();

@@ -74,7 +74,7 @@ describe('the configuration that a device reads', () => {
   });
 
   it.each([undefined, 'application/json', 'text/plain'])(
-    'does not change by a report without a body (Content-Type %s): 204',
+    'does not change by a report without a body, which returns 204 (Content-Type %s)',
     async (type) => {
       await put({ timezone: 'UTC' });
       const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type };
@@ -200,7 +200,7 @@ describe('the configuration of a device that users read', () => {
     expect(await read()).toEqual({});
   });
 
-  it('cannot be set without a body: 400', async () => {
+  it('returns 400 if set without a body', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const call = { token: server.adminToken, parameters: { id: device.id }, headers };
     expect((await server.call('set-configuration', call)).status).toBe(400);

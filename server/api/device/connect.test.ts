@@ -107,7 +107,7 @@ describe('the token cookie of a device in a handshake', () => {
     expect((await shakeFrom(server.baseUrl)).status).toBe(101);
   });
 
-  it('is refused with 403 if the Origin is another server', async () => {
+  it('returns 403 if the Origin is another server', async () => {
     await expectRefused(await shakeFrom('https://elsewhere.example'), 403);
   });
 });
@@ -216,7 +216,7 @@ describe("a device's upgrade request to another endpoint", () => {
     await expectRefused(response, 404);
   });
 
-  it('is answered as a plain request if the endpoint is another operation', async () => {
+  it('returns the response to a plain request if the endpoint is another operation', async () => {
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
     const response = await sendUpgrade(server, { path, headers });

@@ -74,21 +74,27 @@ describe('the alerts of a device', () => {
     ]);
   });
 
-  it('can be filtered by an inclusive time span and read in pages', async () => {
+  it.each<[string, Record<string, string>, number[]]>([
+    [
+      'filtered by an inclusive time span',
+      { issued_after: '2026-11-21T11:00:02Z', issued_before: '2026-11-21T12:00:03+01:00' },
+      [3, 2],
+    ],
+    ['read in pages', { page: '2', per_page: '3' }, [1]],
+  ])('can be %s', async (_, query, seconds) => {
     for (const second of [1, 2, 3, 4]) {
       await postAlerts([{ ...alert, timestamp: `2026-11-21T11:00:0${second}Z` }]);
     }
-    const seconds = async (query: Record<string, string>) =>
-      (await alerts(query)).map(({ timestamp }) => Number(timestamp.slice(17, 19)));
-    const span = {
-      issued_after: '2026-11-21T11:00:02Z',
-      issued_before: '2026-11-21T12:00:03+01:00',
-    };
-    expect(await seconds(span)).toEqual([3, 2]);
-    expect(await seconds({ page: '2', per_page: '3' })).toEqual([1]);
-    for (const query of [{ issued_after: 'yesterday' }, { page: '0' }, { per_page: '501' }]) {
-      expect((await listAlerts(query as Record<string, string>)).status).toBe(400);
-    }
+    const listed = await alerts(query);
+    expect(listed.map(({ timestamp }) => Number(timestamp.slice(17, 19)))).toEqual(seconds);
+  });
+
+  it.each<Record<string, string>>([
+    { issued_after: 'yesterday' },
+    { page: '0' },
+    { per_page: '501' },
+  ])('return 400 for the query %j', async (query) => {
+    expect((await listAlerts(query)).status).toBe(400);
   });
 
   it('belong to that device alone', async () => {
@@ -162,32 +168,37 @@ describe('an invalid list of alerts', () => {
     expect(await alerts()).toEqual([]);
   });
 
-  it('returns 400 without a body, as does an invalid monitor configuration', async () => {
+  it('returns 400 without a body', async () => {
     const headers = { 'Content-Type': 'application/json' };
-    for (const operation of ['post-alerts', 'post-monitor-configuration'] as const) {
-      expect((await server.call(operation, { token: device.token, headers })).status).toBe(400);
-    }
+    const call = { token: device.token, headers };
+    expect((await server.call('post-alerts', call)).status).toBe(400);
   });
 });
 
 describe('the monitor configuration of a device', () => {
   const entry = { name: 'sshd', status: 'enabled', type: 'systemd' };
-  const put = (json: unknown) =>
+  const postConfiguration = (json: unknown) =>
     server.call('post-monitor-configuration', { token: device.token, json });
-  const listAlerts = async () => {
+  const readConfiguration = async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     return (await server.call('show-monitor-configuration', call)).json<unknown>();
   };
 
   it('returns 204, replaces the earlier one and can be empty', async () => {
-    expect(await listAlerts()).toEqual([]);
-    const response = await put([entry, { ...entry, name: 'cron' }]);
+    expect(await readConfiguration()).toEqual([]);
+    const response = await postConfiguration([entry, { ...entry, name: 'cron' }]);
     expect([response.status, response.text]).toEqual([204, '']);
-    expect(await listAlerts()).toEqual([entry, { ...entry, name: 'cron' }]);
-    await put([{ ...entry, status: 'disabled' }]);
-    expect(await listAlerts()).toEqual([{ ...entry, status: 'disabled' }]);
-    expect((await put([])).status).toBe(204);
-    expect(await listAlerts()).toEqual([]);
+    expect(await readConfiguration()).toEqual([entry, { ...entry, name: 'cron' }]);
+    await postConfiguration([{ ...entry, status: 'disabled' }]);
+    expect(await readConfiguration()).toEqual([{ ...entry, status: 'disabled' }]);
+    expect((await postConfiguration([])).status).toBe(204);
+    expect(await readConfiguration()).toEqual([]);
+  });
+
+  it('returns 400 without a body', async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const call = { token: device.token, headers };
+    expect((await server.call('post-monitor-configuration', call)).status).toBe(400);
   });
 
   const fields = ['name', 'status', 'type'];
@@ -215,19 +226,19 @@ describe('the monitor configuration of a device', () => {
     ['a text in the array', ['sshd']],
     ['more than 1000 entries', new Array(1001).fill(entry)],
   ])('returns 400 for %s, and the earlier one stays', async (_, json) => {
-    await put([entry]);
-    const response = await put(json);
+    await postConfiguration([entry]);
+    const response = await postConfiguration(json);
     expect([response.status, response.json().error]).toEqual([
       400,
       expect.stringMatching(/^body: /),
     ]);
-    expect(await listAlerts()).toEqual([entry]);
+    expect(await readConfiguration()).toEqual([entry]);
   });
 });
 
 describe('access to alerts and monitor configuration', () => {
   it.each(['post-alerts', 'post-monitor-configuration'] as const)(
-    'is refused by %s with 401 without a token and with a user token',
+    'returns 401 by %s without a token and with a user token',
     async (operation) => {
       for (const call of [{}, { token: server.adminToken }]) {
         expect((await server.call(operation, { ...call, json: [] })).status).toBe(401);
@@ -236,12 +247,18 @@ describe('access to alerts and monitor configuration', () => {
   );
 
   it.each(['list-alerts', 'show-monitor-configuration'] as const)(
-    'is refused by %s with 401 to a device token, and with 404 for an unknown device',
+    'returns 401 by %s to a device token',
     async (operation) => {
-      const own = { token: device.token, parameters: { id: device.id } };
-      expect((await server.call(operation, own)).status).toBe(401);
-      const unknown = { token: server.adminToken, parameters: { id: 'unknown' } };
-      expect((await server.call(operation, unknown)).status).toBe(404);
+      const call = { token: device.token, parameters: { id: device.id } };
+      expect((await server.call(operation, call)).status).toBe(401);
+    },
+  );
+
+  it.each(['list-alerts', 'show-monitor-configuration'] as const)(
+    'returns 404 by %s for an unknown device',
+    async (operation) => {
+      const call = { token: server.adminToken, parameters: { id: 'unknown' } };
+      expect((await server.call(operation, call)).status).toBe(404);
     },
   );
 });

@@ -41,7 +41,7 @@ const pollOperationPairs = pollOperations.flatMap(([first, ask]) =>
 const tooLong = 'x'.repeat(4097);
 
 describe.each(pollOperations)('the next deployment through %s', (_name, ask) => {
-  it('is 204 without a body if the device has none', async () => {
+  it('returns 204 without a body if the device has none', async () => {
     const response = await ask(server, (await someDevice()).token, board);
     expect([response.status, response.text]).toEqual([204, '']);
   });
@@ -90,7 +90,7 @@ describe.each(pollOperations)('the next deployment through %s', (_name, ask) => 
   });
 
   it.each(['success', 'failure', 'already-installed'])(
-    'is 204 after a report of %s',
+    'returns 204 after a report of %s',
     async (status) => {
       const device = await someDevice();
       const id = await deploy(server, [device]);
@@ -100,7 +100,7 @@ describe.each(pollOperations)('the next deployment through %s', (_name, ask) => 
     },
   );
 
-  it('is 204 for an aborted deployment, offered or not', async () => {
+  it('returns 204 for an aborted deployment, offered or not', async () => {
     const [offered, waiting] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [offered, waiting]);
     await ask(server, offered.token, board);
@@ -212,14 +212,14 @@ describe('the version 1 request body for the next deployment', () => {
     ['null as a value', { ...board, checksum: null }],
     ['an object as a value', { ...board, artifact_provides: { checksum: 'abc' } }],
     ['a free-form value that is too long', { ...board, checksum: tooLong }],
-  ])('is refused with 400 for %s', async (_, json) => {
+  ])('returns 400 for %s', async (_, json) => {
     const { token } = await someDevice();
     const response = await server.call('post-next-deployment', { token, json });
     expect(response.status).toBe(400);
     expect(response.json().error).toMatch(/^body: /);
   });
 
-  it('is refused with 400 if it is empty or not JSON', async () => {
+  it('returns 400 if it is empty or not JSON', async () => {
     const { token } = await someDevice();
     const headers = { 'Content-Type': 'application/json' };
     for (const body of ['', '{"device_type":', '\u{FEFF}']) {
@@ -239,14 +239,14 @@ describe('the version 2 request body for the next deployment', () => {
     ['update_control_map as a text', { device_provides: board, update_control_map: 'true' }],
     ['update_control_map as a number', { device_provides: board, update_control_map: 1 }],
     ['update_control_map as null', { device_provides: board, update_control_map: null }],
-  ])('is refused with 400 for %s', async (_, json) => {
+  ])('returns 400 for %s', async (_, json) => {
     const { token } = await someDevice();
     const response = await server.call('post-next-deployment-v2', { token, json });
     expect(response.status).toBe(400);
     expect(response.json().error).toMatch(/device_provides|update_control_map/);
   });
 
-  it('is accepted with 1000 pairs and refused with 400 beyond', async () => {
+  it('returns 204 for 1000 pairs and 400 beyond', async () => {
     const { token } = await someDevice();
     const statuses: number[] = [];
     for (const extra of [998, 999]) {

@@ -190,7 +190,7 @@ describe('hostile text written by a device', () => {
     await expectReadable();
   });
 
-  it('is refused with 400 if it has half a surrogate pair', async () => {
+  it('returns 400 if it has half a surrogate pair', async () => {
     const json = [{ name: 'x', value: ['ok', 'half \ud83d'] }];
     const response = await server.call('put-attributes', { token: device.token, json });
     expect([response.status, response.json().error]).toEqual([

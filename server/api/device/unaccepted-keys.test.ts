@@ -54,7 +54,7 @@ describe('devices that wait to be accepted', () => {
     expect(logs.json<AuditLog[]>()).toHaveLength(3);
   });
 
-  it('are answered beyond the limit if known, and each tenant has its own limit', async () => {
+  it('get 401 beyond the limit if known, and each tenant has its own limit', async () => {
     server = await startTestServer({ unacceptedKeysMax: 1 });
     const first = newDevice('first');
     expect((await authenticate(server, first)).status).toBe(401);

@@ -81,7 +81,7 @@ describe('the status of an authentication set', () => {
   }
 
   it.each(['preauthorized', 'noauth', 'ACCEPTED', '', null, 7, ['accepted']])(
-    'cannot be set to %j: 400',
+    'returns 400 if set to %j',
     async (status) => {
       const device = await acceptedDevice(server, `status ${JSON.stringify(status)}`);
       const response = await settle(device, status);
@@ -92,12 +92,12 @@ describe('the status of an authentication set', () => {
     },
   );
 
-  it.each([{}, [], null, 'accepted'])('cannot be set by the body %j: 400', async (json) => {
+  it.each([{}, [], null, 'accepted'])('returns 400 for the body %j', async (json) => {
     const device = await acceptedDevice(server, `body ${JSON.stringify(json)}`);
     expect((await settle(device, '', json)).status).toBe(400);
   });
 
-  it('can be set to the same value again: 204 without another audit entry', async () => {
+  it('returns 204 without another audit entry if set to the same value again', async () => {
     const device = await acceptedDevice(server, 'twice');
     expect((await settle(device, 'rejected')).status).toBe(204);
     expect((await settle(device, 'rejected')).status).toBe(204);

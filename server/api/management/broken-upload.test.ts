@@ -129,7 +129,7 @@ describe('an upload whose body cannot be read as HTTP', () => {
       /closed after 5 of the 5,000 bytes that Content-Length announces/,
     ],
   ])(
-    'gets a 400 that names %s, and leaves no file',
+    'returns 400 with %s in the error, and leaves no file',
     async (_name, framing, body, error, closes = true) => {
       const response = await responseTo(framing, body, closes);
       expect([response.status, JSON.parse(response.body)]).toEqual([

@@ -74,16 +74,16 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       });
     });
 
-    it.each<[string, number, unknown, string]>([
-      ['a wrong old password', 422, { current_password: 'wrong' }, 'current_password'],
-      ['an empty old password', 422, { current_password: '' }, 'current_password'],
-      ['a short new password', 422, { password: '1234567' }, 'at least 8'],
-      ['the email as new password', 422, { password: 'USER-' }, 'at least 8'],
-      ['a new password like the email', 422, { password: '@example.com' }, 'too similar'],
-      ['a new password that is no text', 400, { password: 12345678 }, 'password'],
-      ['an old password that is no text', 400, { current_password: 5 }, 'current_password'],
-      ['a new password that is too long', 400, { password: 'x'.repeat(257) }, 'password'],
-    ])('is refused with %s: %i', async (_, status, wrong, named) => {
+    it.each<[number, string, unknown, string]>([
+      [422, 'a wrong old password', { current_password: 'wrong' }, 'current_password'],
+      [422, 'an empty old password', { current_password: '' }, 'current_password'],
+      [422, 'a short new password', { password: '1234567' }, 'at least 8'],
+      [422, 'the email as new password', { password: 'USER-' }, 'at least 8'],
+      [422, 'a new password like the email', { password: '@example.com' }, 'too similar'],
+      [400, 'a new password that is no text', { password: 12345678 }, 'password'],
+      [400, 'an old password that is no text', { current_password: 5 }, 'current_password'],
+      [400, 'a new password that is too long', { password: 'x'.repeat(257) }, 'password'],
+    ])('returns %i with %s', async (status, _, wrong, named) => {
       const user = await newUser();
       const right = { password: fresh, current_password: testPassword };
       const response = await change(user.token, { ...right, ...(wrong as object) });
@@ -108,7 +108,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
 );
 
 describe('the version 2 change of the own user', () => {
-  it('refuses an email address and names the operation that changes it', async () => {
+  it('returns 400 for an email address and names the operation that changes it', async () => {
     const user = await newUser();
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
     const response = await server.call('update-own-user', { token: user.token, json });
@@ -185,17 +185,17 @@ describe('a change of another user', () => {
     expect((await logIn(server, `other-${user.email}`, testPassword)).status).toBe(200);
   });
 
-  it.each<[string, number, unknown, string]>([
-    ['the password', 422, { password: fresh }, 'for another user'],
-    ['the password, with the own one', 422, { password: fresh, current_password: 'x' }, 'another'],
-    ['a role that there is not', 422, { roles: ['KING'] }, 'KING'],
-    ['an email that is taken', 422, { email: 'ADMIN@example.com' }, 'email'],
-    ['nothing', 400, {}, 'no change'],
-    ['something unknown', 400, { name: 'Bob' }, 'no change'],
-    ['roles that are no list', 400, { roles: 'RBAC_ROLE_CI' }, 'roles'],
-    ['an email that is none', 400, { email: 'nobody' }, 'email'],
-    ['a list', 400, [], 'body'],
-  ])('is refused for %s: %i', async (_, status, json, named) => {
+  it.each<[number, string, unknown, string]>([
+    [422, 'the password', { password: fresh }, 'for another user'],
+    [422, 'the password, with the own one', { password: fresh, current_password: 'x' }, 'another'],
+    [422, 'a role that there is not', { roles: ['KING'] }, 'KING'],
+    [422, 'an email that is taken', { email: 'ADMIN@example.com' }, 'email'],
+    [400, 'nothing', {}, 'no change'],
+    [400, 'something unknown', { name: 'Bob' }, 'no change'],
+    [400, 'roles that are no list', { roles: 'RBAC_ROLE_CI' }, 'roles'],
+    [400, 'an email that is none', { email: 'nobody' }, 'email'],
+    [400, 'a list', [], 'body'],
+  ])('returns %i for %s', async (status, _, json, named) => {
     const user = await newUser();
     const response = await update(user.id, json);
     expect([response.status, response.json().error]).toEqual([

@@ -69,7 +69,7 @@ describe('an uploaded artifact with compressed archives', () => {
     ['wide.tar.zst', /^artifact: header\.tar\.zst: its zstd compression cannot .*; write .*gzip/],
     ['zeros.xz', /^artifact: header\.tar\.xz: it unpacks to more bytes than the limit/],
     ['data.tar.zst', /^artifact: header\.tar\.zst: app\.bin comes before header-info/],
-  ])('is refused with 400 when its header cannot be read: %s', async (header, reason) => {
+  ])('returns 400 when its header cannot be read: %s', async (header, reason) => {
     const file = await malformedArtifact(compressedArtifact(header, 'data.tar.xz'));
     const response = await uploadArtifact(server, file);
     expect([response.status, response.json().error]).toEqual([400, expect.stringMatching(reason)]);

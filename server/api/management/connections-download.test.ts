@@ -193,7 +193,7 @@ describe('HEAD of a device file', () => {
     expect(device.waiting).toEqual([]);
   });
 
-  it('is refused with the same status as a download', async () => {
+  it('returns the same error status as a download', async () => {
     const response = describeFile();
     await acceptTransfer(device);
     sayError(device, await device.nextOf('stat'), { err: 'no such file' });
@@ -210,14 +210,14 @@ describe('the path of a device file', () => {
     ['one with a zero byte', '/etc/motd\0'],
     ['one of 4097 bytes', `/${'x'.repeat(4096)}`],
     ['one of 4098 bytes in fewer characters', `/${'\u00fc'.repeat(2048)}x`],
-  ])('is refused with 400 without a message to the device: %s', async (_, path) => {
+  ])('returns 400 without a message to the device: %s', async (_, path) => {
     const [status, error] = await errorOf(download(path));
     expect([status, error]).toEqual([400, expect.stringMatching(/^query: path: /)]);
     await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 
-  it('is refused with 400 if it is missing or given twice', async () => {
+  it('returns 400 if it is missing or given twice', async () => {
     const parameters = { id: identity.id };
     const call = { token: server.adminToken, parameters };
     expect((await server.call('download-device-file', call)).status).toBe(400);

@@ -211,12 +211,12 @@ describe('a malformed upload to a device', () => {
   });
 
   it.each([
-    ['multipart/form-data', 'no boundary', 400],
-    ['application/json', '{}', 415],
-    ['multipart/mixed; boundary=x', '--x--\r\n', 415],
+    [400, 'multipart/form-data', 'no boundary'],
+    [415, 'application/json', '{}'],
+    [415, 'multipart/mixed; boundary=x', '--x--\r\n'],
   ])(
-    'is refused without a message to the device as %s with %j',
-    async (contentType, body, status) => {
+    'returns %i without a message to the device as %s with %j',
+    async (status, contentType, body) => {
       const headers = { 'Content-Type': contentType };
       const call = { token: server.adminToken, parameters: { id: identity.id }, headers, body };
       expect((await server.call('upload-device-file', call)).status).toBe(status);

@@ -125,9 +125,9 @@ describe('a change of an update control map', () => {
   });
 
   it.each([
-    ['00000000-0000-4000-8000-000000000000', 404],
-    ['no-uuid', 400],
-  ])('returns for the deployment ID %s the status %i', async (id, status) => {
+    [404, '00000000-0000-4000-8000-000000000000'],
+    [400, 'no-uuid'],
+  ])('returns %i for the deployment ID %s', async (status, id) => {
     expect((await change(id, { update_control_map: goingOn })).status).toBe(status);
   });
 });

@@ -92,9 +92,9 @@ describe('the deprecated device list of a deployment', () => {
   });
 
   it.each([
-    [unknownId, 404],
-    ['no-uuid', 400],
-  ])('returns for the deployment ID %s the status %i', async (deployment_id, status) => {
+    [404, unknownId],
+    [400, 'no-uuid'],
+  ])('returns %i for the deployment ID %s', async (status, deployment_id) => {
     expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(status);
   });
 });
@@ -108,9 +108,9 @@ describe('the list of device IDs of a deployment', () => {
   });
 
   it.each([
-    [unknownId, 404],
-    ['no-uuid', 400],
-  ])('returns for the deployment ID %s the status %i', async (id, status) => {
+    [404, unknownId],
+    [400, 'no-uuid'],
+  ])('returns %i for the deployment ID %s', async (status, id) => {
     expect((await call('list-deployment-device-ids', { id })).status).toBe(status);
   });
 });

@@ -331,7 +331,7 @@ const withId = [
 ] as const;
 
 describe.each([...withId, 'abort-device-deployments'] as const)('the operation %s', (operation) => {
-  it.each([unknownId, 'no-uuid', 'ü'])('is refused for the ID %s', async (id) => {
+  it.each([unknownId, 'no-uuid', 'ü'])('returns 400, 404 or 422 for the ID %s', async (id) => {
     const json = operation === 'abort-deployment' ? { status: 'aborted' } : undefined;
     const parameters = { id, device_id: unknownId };
     const response = await server.call(operation, { token: server.adminToken, parameters, json });

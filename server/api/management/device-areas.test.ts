@@ -120,7 +120,7 @@ describe.each(everyOne)('the operation %s', (id, success, json) => {
 describe.each(withBody)('the body of %s', (id, json) => {
   const headers = { 'Content-Type': 'application/json' };
 
-  it('is required and must be JSON: 400', async () => {
+  it('returns 400 if it is empty or not JSON', async () => {
     for (const body of ['', '{', '{"a":', 'status=accepted', '\u0000']) {
       const response = await call(id, { headers, body });
       expect([response.status, response.json().error]).toEqual([
@@ -130,17 +130,17 @@ describe.each(withBody)('the body of %s', (id, json) => {
     }
   });
 
-  it.each([[['x', null]], 'text', 7, null, true])('cannot be %j: 400', async (given) => {
+  it.each([[['x', null]], 'text', 7, null, true])('returns 400 if it is %j', async (given) => {
     expect((await call(id, { json: given })).status).toBe(400);
   });
 
-  it('must have the media type JSON: 415', async () => {
+  it('returns 415 with another media type than JSON', async () => {
     const body = JSON.stringify(json);
     const response = await call(id, { headers: { 'Content-Type': 'text/plain' }, body });
     expect(response.status).toBe(415);
   });
 
-  it('can have at most 1 MiB: 413', async () => {
+  it('returns 413 beyond 1 MiB', async () => {
     const body = JSON.stringify(json).padEnd(1_048_577, ' ');
     expect((await call(id, { headers, body })).status).toBe(413);
   });

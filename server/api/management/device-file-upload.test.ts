@@ -61,7 +61,7 @@ describe('the upload form of a device file with more parts than the limit', () =
     return (await fetch(url, { method: 'PUT', body: form })).text();
   }
 
-  it('is refused if the parts come before the file', async () => {
+  it('returns 400 if the parts come before the file', async () => {
     expect(await sendWith({ before: 39, after: 0 })).toBe('400');
   });
 

@@ -54,7 +54,7 @@ describe('the device limit', () => {
   });
 
   it.each(['max', 'Max_Devices', '', 'max_devices '])(
-    'is refused for the unknown limit name %j',
+    'returns 400, or 404 for an empty name, for the unknown limit name %j',
     async (name) => {
       await start();
       const call = { token: server.adminToken, parameters: { name } };
@@ -85,7 +85,7 @@ describe('the device limit', () => {
 });
 
 describe('a server with a device limit of one', () => {
-  it('refuses the second device with 422 until the first is rejected', async () => {
+  it('returns 422 for the second device until the first is rejected', async () => {
     await start(1);
     const first = await acceptedDevice(server, 'first');
     const second = newDevice('second');
@@ -125,7 +125,7 @@ describe('a server with a device limit of one', () => {
     expect((await decide(server, first, 'accepted')).status).toBe(204);
   });
 
-  it('accepts one preauthorized device and answers the next with 401', async () => {
+  it('accepts one preauthorized device and returns 401 to the next', async () => {
     await start(1);
     const [one, other] = [newDevice('one'), newDevice('other')];
     await preauthorize(one);
@@ -189,7 +189,7 @@ describe('the device limit of a single tenant', () => {
   });
 
   it.each([{}, { limit: -2 }, { limit: 1.5 }, { limit: '1' }, { limit: null }])(
-    'is refused with 400 for %j and stays unchanged',
+    'returns 400 for %j and stays unchanged',
     async (json) => {
       await start(1);
       const { status, text } = await setLimit(await firstTenant(), json);

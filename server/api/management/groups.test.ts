@@ -103,7 +103,7 @@ describe('the group of a device', () => {
     [{ group: 'x'.repeat(257) }],
     [['blue']],
     ['blue'],
-  ])('is not changed by the body %j: 400', async (json) => {
+  ])('returns 400 for the body %j, and stays unchanged', async (json) => {
     await setGroup(server, one.id, blue);
     const call = asUser({ parameters: { id: one.id }, json });
     const response = await server.call('set-device-group', call);

@@ -63,13 +63,13 @@ function claimingTenGib(archive: Buffer, entry: string): Buffer {
   return changed;
 }
 
-it('an artifact whose provides exceed 65536 bytes as JSON is refused', async () => {
+it('an artifact whose provides exceed 65536 bytes as JSON returns 400', async () => {
   const provides = { 'rootfs-image.note': 'x'.repeat(70_000) };
   await expectRefused(await artifactBytes({ provides }), /at most 65536 bytes as JSON/);
 });
 
 describe('a truncated artifact', () => {
-  it('is refused at whatever length it ends', async () => {
+  it('returns 400 at whatever length it ends', async () => {
     const whole = debianArtifact('conformance-release-1');
     const cuts = [1, 511, 512, 513, 1024, 1536, 2048, 3000, 5000, 10_000, whole.length - 1024];
     for (const length of cuts) await expectRefused(whole.subarray(0, length), /artifact: /);
@@ -81,12 +81,12 @@ describe('an artifact with a wrong checksum', () => {
     ['of the payload', /^.{5}(?=.* data\/)/m, /app\.bin/],
     ['of the header', /^.{5}(?=.* header)/m, /header\.tar\.gz/],
     ['of the version', /^.{5}(?=.* version)/m, /version/],
-  ])('is refused if it is the checksum %s', async (_, location, reason) => {
+  ])('returns 400 if it is the checksum %s', async (_, location, reason) => {
     const manifest = (lines: string): string => lines.replace(location, '00000');
     await expectRefused(await malformedArtifact({ manifest }), reason);
   });
 
-  it('is refused if one bit of the payload differs', async () => {
+  it('returns 400 if one bit of the payload differs', async () => {
     const whole = await artifactBytes({ compression: 'none' });
     const at = whole.lastIndexOf('content of app.bin');
     whole.writeUInt8(whole.readUInt8(at) ^ 1, at);
@@ -115,14 +115,14 @@ describe('an artifact with an unsafe entry', () => {
   });
 
   it.each(['symlink', 'link', 'directory', 'character-device', 'fifo'] as const)(
-    'is refused for an entry of the type %s',
+    'returns 400 for an entry of the type %s',
     async (type) => {
       const dataEntries = [{ name: 'app.bin', content: '/etc/passwd', type }];
       await expectRefused(await malformedArtifact({ dataEntries }), /artifact/);
     },
   );
 
-  it('is refused for a state script with a path out of its folder', async () => {
+  it('returns 400 for a state script with a path out of its folder', async () => {
     const script = { name: 'scripts/../../ArtifactInstall_Enter_00', content: 'x' };
     const headerEntries = [...validHeaderEntries(), script];
     await expectRefused(await malformedArtifact({ headerEntries }), /artifact/);
@@ -131,18 +131,18 @@ describe('an artifact with an unsafe entry', () => {
 
 describe('an artifact that claims an entry of 10 GiB', () => {
   it.each(['version', 'manifest', 'header.tar.gz', 'data/0000.tar.gz'])(
-    'is refused if the entry is %s',
+    'returns 400 if the entry is %s',
     async (entry) => {
       await expectRefused(claimingTenGib(await artifactBytes(), entry), /artifact/);
     },
   );
 
-  it('is refused if the entry is within the payload', async () => {
+  it('returns 400 if the entry is within the payload', async () => {
     const storeData = (archive: Buffer): Buffer => gzipSync(claimingTenGib(archive, 'app.bin'));
     await expectRefused(await malformedArtifact({ storeData }), /app\.bin/);
   });
 
-  it('is refused if the entry is within the header', async () => {
+  it('returns 400 if the entry is within the header', async () => {
     const storeHeader = (archive: Buffer): Buffer =>
       gzipSync(claimingTenGib(archive, 'header-info'));
     await expectRefused(await malformedArtifact({ storeHeader }), /header-info/);
@@ -152,7 +152,7 @@ describe('an artifact that claims an entry of 10 GiB', () => {
 describe('an artifact with a decompression bomb', () => {
   const zeros = gzipSync(Buffer.alloc(64 * 2 ** 20));
 
-  it('is refused if 400 kB behind the payload unpack to 400 MB', async () => {
+  it('returns 400 if 400 kB behind the payload unpack to 400 MB', async () => {
     const storeData = (archive: Buffer): Buffer =>
       Buffer.concat([gzipSync(archive), zeros, zeros, zeros, zeros, zeros, zeros]);
     const bomb = await malformedArtifact({ storeData });
@@ -160,17 +160,17 @@ describe('an artifact with a decompression bomb', () => {
     await expectRefused(bomb, /unpacks to more bytes than the limit/);
   });
 
-  it('is refused if the bomb is in the header', async () => {
+  it('returns 400 if the bomb is in the header', async () => {
     const storeHeader = (archive: Buffer): Buffer => Buffer.concat([gzipSync(archive), zeros]);
     await expectRefused(await malformedArtifact({ storeHeader }), /header\.tar\.gz/);
   });
 
-  it('is refused if the payload has 2,000 files', async () => {
+  it('returns 400 if the payload has 2,000 files', async () => {
     const dataEntries = Array.from({ length: 2000 }, (_, at) => ({ name: `f${at}`, content: '' }));
     await expectRefused(await malformedArtifact({ dataEntries }), /artifact/);
   });
 
-  it('is refused without unpacking a gzip within a tar within a gzip', async () => {
+  it('returns 400 without unpacking a gzip within a tar within a gzip', async () => {
     const inner = gzipSync(await uncheckedTar([{ name: 'app.bin', content: zeros }]));
     await expectRefused(await malformedArtifact({ storeData: () => gzipSync(inner) }), /artifact/);
   });

@@ -61,26 +61,26 @@ describe.each(withBody)('the body of %s', (id, row) => {
   const send = (body: string | Buffer, type = json) =>
     ask(row, { body, headers: { 'Content-Type': type } });
 
-  it.each<[string, number, string | Buffer]>([
-    ['no JSON', 400, '{"name":'],
-    ['a form instead of JSON', 400, 'status=accepted'],
-    ['no UTF-8 text', 400, Buffer.from([0x22, 0xff, 0x22])],
-    ['null', 400, 'null'],
-    ['a text', 400, '"text"'],
-    ['a number', 400, '7'],
-    ['true', 400, 'true'],
-    ['nested 9,000 levels deep', 400, '['.repeat(9000)],
-    ['of more values than a body may have', 413, '['.repeat(200_000)],
-    ['larger than a body may be', 413, JSON.stringify('x'.repeat(limits.bodyMaxBytes))],
-  ])('is refused if it is %s: %i', async (_, status, body) => {
+  it.each<[number, string, string | Buffer]>([
+    [400, 'no JSON', '{"name":'],
+    [400, 'a form instead of JSON', 'status=accepted'],
+    [400, 'no UTF-8 text', Buffer.from([0x22, 0xff, 0x22])],
+    [400, 'null', 'null'],
+    [400, 'a text', '"text"'],
+    [400, 'a number', '7'],
+    [400, 'true', 'true'],
+    [400, 'nested 9,000 levels deep', '['.repeat(9000)],
+    [413, 'of more values than a body may have', '['.repeat(200_000)],
+    [413, 'larger than a body may be', JSON.stringify('x'.repeat(limits.bodyMaxBytes))],
+  ])('returns %i if it is %s', async (status, _, body) => {
     expectError(await send(body), status);
   });
 
-  it('is refused if it is a list instead of an object, or the reverse', async () => {
+  it('returns 400 if it is a list instead of an object, or the reverse', async () => {
     expectError(await send(lists.includes(id) ? '{}' : '[]'), 400);
   });
 
-  it('is refused with another media type: 415', async () => {
+  it('returns 415 with another media type', async () => {
     expectError(await send('name=x', 'application/x-www-form-urlencoded'), 415);
   });
 });
@@ -113,7 +113,7 @@ describe.each(forms)('the multipart form of %s', (id, row) => {
     expectError(await ask(row, { body, headers: { 'Content-Type': type } }), refusal);
   });
 
-  it('is refused with another media type: 415', async () => {
+  it('returns 415 with another media type', async () => {
     const response = await ask(row, { body: '{}', headers: { 'Content-Type': json } });
     expectError(response, 415);
   });
@@ -192,7 +192,7 @@ async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise
 describe.each(paged)('the pages of %s', (id, { query = {} }) => {
   const accepted = (perPage: string) => v.is(v.object(query), { page: '1', per_page: perPage });
 
-  it('have a number from 1 and a limited size, otherwise 400', async () => {
+  it('return 400 unless their number is at least 1 and their size limited', async () => {
     const beyond = accepted('21') ? '501' : '21';
     for (const page of ['0', '-1', '1.5', 'x', '']) {
       expectError(await callOwn(id, { page }), 400);
@@ -219,7 +219,7 @@ it('only search-inventory has its page parameters in the body', () => {
 describe.each(pagedByBody)('the pages of %s', (id) => {
   const send = (body: object) => server.call(id, { token: server.adminToken, json: body });
 
-  it('have a number from 1 and a limited size, otherwise 400', async () => {
+  it('return 400 unless their number is at least 1 and their size limited', async () => {
     for (const page of [0, -1, 1.5, '1', null]) expectError(await send({ page }), 400);
     for (const per_page of [0, 501, '20']) expectError(await send({ per_page }), 400);
   });
@@ -233,7 +233,7 @@ describe.each(pagedByBody)('the pages of %s', (id) => {
 const asking = rows.filter(([, { query }]) => query && !v.is(v.object(query), {}));
 
 describe.each(asking)('the query of %s', (_, row) => {
-  it('is refused with 400 if a required parameter is missing', async () => {
+  it('returns 400 if a required parameter is missing', async () => {
     const response = await ask(row, {});
     expect(response.status).toBe(400);
     if (row.method !== 'HEAD') expectError(response, 400);

@@ -115,12 +115,12 @@ describe('the link of an invitation', () => {
     expect([late.status, await late.text()]).toEqual([400, expect.stringContaining('expired')]);
   });
 
-  it.each<[string, number, unknown, string]>([
-    ['no password', 400, {}, 'password'],
-    ['a password that is no text', 400, { password: 12345678 }, 'password'],
-    ['a short password', 422, { password: '1234567' }, 'at least 8'],
-    ['a list', 400, [], 'body'],
-  ])('refuses %s with %i, and can still be used', async (_, status, json, named) => {
+  it.each<[number, string, unknown, string]>([
+    [400, 'no password', {}, 'password'],
+    [400, 'a password that is no text', { password: 12345678 }, 'password'],
+    [422, 'a short password', { password: '1234567' }, 'at least 8'],
+    [400, 'a list', [], 'body'],
+  ])('returns %i for %s, and can still be used', async (status, _, json, named) => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     const response = await follow(link, json);
@@ -131,14 +131,14 @@ describe('the link of an invitation', () => {
     expect((await follow(link, { password: fresh })).status).toBe(202);
   });
 
-  it('refuses the email address as password', async () => {
+  it('returns 422 for the email address as password', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     expect((await follow(link, { password: email.toUpperCase() })).status).toBe(422);
   });
 
   it.each([undefined, '', 'unknown', 'x'.repeat(300)])(
-    'does not work with the secret %j: 400',
+    'returns 400 with the secret %j',
     async (secret) => {
       expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(400);
     },
@@ -225,7 +225,7 @@ describe("a change of the user's own email address", () => {
     });
   });
 
-  it('requires no password, but a wrong one is refused', async () => {
+  it('returns 202 without a password, but 422 with a wrong one', async () => {
     const user = await loggedInUser(server, address());
     const email = `new-${user.email}`;
     expect((await start(user, { email, current_password: 'wrong' })).status).toBe(422);
@@ -233,19 +233,19 @@ describe("a change of the user's own email address", () => {
     expect((await start(user, { email })).status).toBe(202);
   });
 
-  it.each<[string, number, () => unknown]>([
-    ['no email', 400, () => ({})],
-    ['an email that is none', 400, () => ({ email: 'nobody' })],
-    ['an email that is no text', 400, () => ({ email: ['a@example.com'] })],
-    ['a list', 400, () => []],
-    ['an email that is taken', 422, () => ({ email: server.adminEmail.toUpperCase() })],
-    ['an email of another tenant', 422, () => ({ email: second.adminEmail })],
-  ])('is refused with %s: %i', async (_, status, json) => {
+  it.each<[number, string, () => unknown]>([
+    [400, 'no email', () => ({})],
+    [400, 'an email that is none', () => ({ email: 'nobody' })],
+    [400, 'an email that is no text', () => ({ email: ['a@example.com'] })],
+    [400, 'a list', () => []],
+    [422, 'an email that is taken', () => ({ email: server.adminEmail.toUpperCase() })],
+    [422, 'an email of another tenant', () => ({ email: second.adminEmail })],
+  ])('returns %i with %s', async (status, _, json) => {
     const user = await loggedInUser(server, address());
     expect((await start(user, json())).status).toBe(status);
   });
 
-  it('is refused for the address that the user already has', async () => {
+  it('returns 422 for the address that the user already has', async () => {
     const user = await loggedInUser(server, address());
     expect((await start(user, { email: user.email })).status).toBe(422);
   });
@@ -281,7 +281,7 @@ describe("a change of the user's own email address", () => {
   });
 
   it.each([{}, { secret_hash: 'unknown' }, { secret_hash: 7 }, []])(
-    'cannot be completed with the body %j: 400',
+    'returns 400 at its completion with the body %j',
     async (json) => {
       expect((await server.call('complete-email-change', { json })).status).toBe(400);
     },

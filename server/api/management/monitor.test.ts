@@ -237,9 +237,12 @@ describe('alert emails', () => {
     expect(await mails()).not.toEqual([]);
   });
 
-  it.each([undefined, null, 'no', 0])('are not switched by the value %j: 400', async (enabled) => {
-    expect((await enable(enabled)).status).toBe(400);
-    await send(alert('CRITICAL', 'log/a', 1));
-    expect(await mails()).not.toEqual([]);
-  });
+  it.each([undefined, null, 'no', 0])(
+    'return 400 for the value %j, and are not switched',
+    async (enabled) => {
+      expect((await enable(enabled)).status).toBe(400);
+      await send(alert('CRITICAL', 'log/a', 1));
+      expect(await mails()).not.toEqual([]);
+    },
+  );
 });

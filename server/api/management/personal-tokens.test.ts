@@ -97,7 +97,7 @@ describe('a personal access token', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('is refused once it is revoked', async () => {
+  it('returns 401 once it is revoked', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci' });
     const [shown] = await list(user.token);

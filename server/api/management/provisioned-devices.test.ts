@@ -84,7 +84,7 @@ describe('under asynchronous-provisioning the records of a device', () => {
     expect((await show('get-inventory', id)).text).toContain('10.0.0.1');
   });
 
-  it('refuse a group and tags with 404 before the delay', async () => {
+  it('return 404 for a group and tags before the delay', async () => {
     await start();
     const { id } = await acceptedDevice(server, 'new');
     const call = { token: server.adminToken, parameters: { id }, json: [{ name: 'a', value: 1 }] };

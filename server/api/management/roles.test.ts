@@ -141,7 +141,7 @@ describe.each(both)('a role created by %s', (version) => {
       },
       'at most 100',
     ],
-  ])('is refused with 400 for %s', async (_, wrong, named) => {
+  ])('returns 400 for %s', async (_, wrong, named) => {
     const response = await create(version, { name: newName(), ...permits(version), ...wrong });
     expect([response.status, response.json().error]).toEqual([400, expect.stringContaining(named)]);
   });
@@ -169,7 +169,7 @@ describe.each(both)('a role created by %s', (version) => {
     ['a list', []],
     ['a description that is no text', { description: null }],
     ['permissions that are none', { permissions: ['x'], permission_sets_with_scope: ['x'] }],
-  ])('cannot be updated to %s: 400', async (_, json) => {
+  ])('returns 400 if updated to %s', async (_, json) => {
     const name = await made(version);
     expect((await update(version, name, json)).status).toBe(400);
   });
@@ -182,7 +182,7 @@ describe.each(both)('a role created by %s', (version) => {
     expect((await entries(server))[0]).toMatchObject({ change: `Deleted role ${name}` });
   });
 
-  it('cannot be deleted while a user has it: 409', async () => {
+  it('returns 409 if deleted while a user has it', async () => {
     const name = await made(version);
     const { id } = await loggedInUser(server, `holder-${number}@example.com`, { roles: [name] });
     const response = await remove(version, name);
@@ -210,7 +210,7 @@ describe.each(both)('a role created by %s', (version) => {
     expect((await get(version, name)).status).toBe(200);
   });
 
-  it('cannot be changed or deleted if it is a predefined one: 422', async () => {
+  it('returns 422 if it is a predefined one that is changed or deleted', async () => {
     const id = 'RBAC_ROLE_OBSERVER';
     expect((await update(version, id, { description: 'mine' })).status).toBe(422);
     expect((await remove(version, id)).status).toBe(422);

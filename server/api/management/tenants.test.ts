@@ -81,7 +81,7 @@ describe('the tenant token', () => {
     ['manage devices of a group', [{ name: 'ManageDevices', scope: inGroups('test') }]],
     ['manage users', [{ name: 'ManageUsers' }]],
     ['have an empty role', []],
-  ])('is refused with 403 to users who %s', async (user, sets) => {
+  ])('returns 403 to users who %s', async (user, sets) => {
     const email = `${user.replaceAll(' ', '-')}@example.com`;
     const { token } = await userWithSets(server, email, sets);
     const response = await server.call('get-tenant-token', { token });
@@ -181,7 +181,7 @@ describe('a new device', () => {
 });
 
 describe('a suspended tenant', () => {
-  it('is refused with its users and devices until it is active again', async () => {
+  it('returns 401 to its users and 403 to its devices until it is active again', async () => {
     const third = await secondTenant(server, 'Third');
     const device = newDevice('shut-out');
     await ask('shut-out', third.tenantToken, device);

@@ -62,7 +62,7 @@ describe('an upload of an artifact as multipart data', () => {
     },
   );
 
-  it('is refused in another multipart type, with both types in the error', async () => {
+  it('returns 415 in another multipart type, with both types in the error', async () => {
     const response = await handwritten('multipart/related');
     expect([response.status, response.json().error]).toEqual([
       415,

@@ -219,7 +219,7 @@ describe('an assertion about the journal', () => {
     [{ happened: reportSteps, between: { since: 'now' } }, 'between.since: must be a date-time'],
     [{ happened: reportSteps, device: '' }, 'device: must not be empty'],
     [[], 'body'],
-  ])('is refused when malformed: %j', async (body, reason) => {
+  ])('returns 400 when malformed: %j', async (body, reason) => {
     const { status, verdict } = await asserted(body);
     expect(status).toBe(400);
     expect(verdict.error).toContain(reason);

@@ -82,19 +82,19 @@ describe('the clock of a tenant', () => {
     ['a word it does not know', { advanceDays: 1 }, 'advanceDays: is unknown'],
     ['a list', [], 'must have now, until or advanceSeconds'],
     ['a null', null, 'send a JSON body'],
-  ])('refuses %s with 400 and does not change', async (_, command, word) => {
+  ])('returns 400 for %s and does not change', async (_, command, word) => {
     const { status, text } = await control(server, 'POST', '/clock', command);
     expect([status, text]).toEqual([400, expect.stringContaining(word)]);
     expect(JSON.parse((await control(server, 'GET', '/clock')).text).mode).toBe('base');
   });
 
-  it('refuses to run to a moment in the past', async () => {
+  it('returns 409 if run to a moment in the past', async () => {
     const until = '2026-11-21T11:59:59Z';
     const { status, text } = await control(server, 'POST', '/clock', { until });
     expect([status, text]).toEqual([409, expect.stringContaining('until')]);
   });
 
-  it('answers 404 for an unknown tenant, and 405 to PUT', async () => {
+  it('returns 404 for an unknown tenant, and 405 to PUT', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const json = method === 'POST' ? { advanceSeconds: 1 } : undefined;
       expect((await control(server, method, '/clock?tenant=none', json)).status).toBe(404);

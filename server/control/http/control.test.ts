@@ -154,7 +154,7 @@ describe('authorization at the control listener', () => {
     ['a part of the token', { Authorization: `Bearer ${controlToken.slice(0, -1)}` }],
     ['an empty token', { Authorization: 'Bearer ' }],
     ['another scheme', { Authorization: `Basic ${controlToken}` }],
-  ])('refuses %s with 401 and names what is missing', async (_, headers) => {
+  ])('returns 401 for %s and names what is missing', async (_, headers) => {
     for (const path of ['/overview', '/events', '/nothing-here']) {
       const response = await ask(path, { headers });
       expect(response.status).toBe(401);
@@ -164,7 +164,7 @@ describe('authorization at the control listener', () => {
     }
   });
 
-  it('refuses a token in the query', async () => {
+  it('returns 401 for a token in the query', async () => {
     expect((await ask(`/overview?token=${controlToken}`)).status).toBe(401);
   });
 
@@ -175,14 +175,14 @@ describe('authorization at the control listener', () => {
 });
 
 describe('the control listener', () => {
-  it('answers 404 with an error body for an unknown path', async () => {
+  it('returns 404 with an error body for an unknown path', async () => {
     const response = await ask('/api/devices', { headers: authorization });
     expect(response.status).toBe(404);
     expect(JSON.parse(response.text)).toEqual({ error: expect.stringContaining('/api/devices') });
   });
 
   it.each(['/', '/ready', '/overview', '/devices', '/events'])(
-    'answers 405 with Allow for a POST to %s',
+    'returns 405 with Allow for a POST to %s',
     async (path) => {
       const response = await ask(path, { method: 'POST', headers: authorization });
       expect(response.status).toBe(405);
@@ -285,7 +285,7 @@ describe('the overview of the control listener', () => {
     expect([overview.devices.length, overview.deployments.length]).toEqual([500, 100]);
   });
 
-  it('answers 500 without details when the server fails', async () => {
+  it('returns 500 without details when the server fails', async () => {
     source.overview = () => {
       throw new Error('a secret of the store');
     };
@@ -365,7 +365,7 @@ describe('the stream of events', () => {
     await expect.poll(() => source.listeners.size).toBe(0);
   });
 
-  it('refuses the 33rd reader with 503', async () => {
+  it('returns 503 to the 33rd reader', async () => {
     const streams = await Promise.all(Array.from({ length: 32 }, () => openStream()));
     const response = await ask('/events', { headers: authorization });
     expect(response.status).toBe(503);

@@ -66,7 +66,7 @@ describe('the signature doctor over a journal entry', () => {
     await expect(examined({ sequence })).rejects.toThrow(/^409.*send the whole body instead/);
   });
 
-  it('answers 404 for an unknown entry or one of another operation', async () => {
+  it('returns 404 for an unknown entry or one of another operation', async () => {
     await server.call('get-configuration', {});
     const { text } = await control(server, 'GET', '/journal');
     const { entries } = JSON.parse(text) as { entries: { sequence: number }[] };
@@ -110,7 +110,7 @@ describe('the signature doctor over submitted bytes', () => {
     ['no base64', { body: '{}', signature: 'x' }, 'body: must be the body in base64'],
     ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
     ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
-  ])('answers 400 with one sentence for %s', async (_, question, sentence) => {
+  ])('returns 400 with one sentence for %s', async (_, question, sentence) => {
     await expect(examined(question)).rejects.toThrow(`400: {"error":"body: ${sentence}`);
   });
 

@@ -135,7 +135,7 @@ describe('GET /explanations/{requestId}', () => {
     expect((await control(server, 'GET', `${path}?tenant=none`)).status).toBe(404);
   });
 
-  it('is 401 without the control token', async () => {
+  it('returns 401 without the control token', async () => {
     await server.call('get-configuration', named('closed'));
     const response = await ask('/explanations/closed', { Authorization: 'Bearer other' });
     expect(response.status).toBe(401);

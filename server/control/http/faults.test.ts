@@ -60,7 +60,7 @@ describe('a fault plan', () => {
     expect(body.rules.map(({ id }: { id: string }) => id)).toEqual(['a', 'b']);
   });
 
-  it('is accepted as a whole or refused with the place of the error', async () => {
+  it('returns 400 with the place of an error, and adds no rule', async () => {
     const text = 'rules:\n  - { id: a, act: reset }\n  - { id: b, act: fly }\n';
     expect(await post(text)).toEqual({
       status: 400,
@@ -72,7 +72,7 @@ describe('a fault plan', () => {
     expect((await get('/faults')).body).toEqual({ rules: [] });
   });
 
-  it('is refused with the place of an error in JSON too', async () => {
+  it('returns 400 with the place of an error in JSON too', async () => {
     const { status, body } = await post(
       '{\n  "rules": [\n    { "id": "a" }\n  ]\n}',
       'application/json',
@@ -91,13 +91,13 @@ describe('a fault plan', () => {
       'too many rules at once',
       JSON.stringify({ rules: Array.from({ length: 101 }, (_, n) => ({ ...rule, id: `r${n}` })) }),
     ],
-  ])('is refused with a reason: %s', async (_, text) => {
+  ])('returns 400 and adds no rule for %s', async (_, text) => {
     await post(JSON.stringify({ rules: [rule] }));
     expect((await post(text)).status).toBe(400);
     expect((await get('/faults')).body.rules).toHaveLength(1);
   });
 
-  it('is refused when it is too large', async () => {
+  it('returns 413 when it is too large', async () => {
     const { status } = await post(`# ${'x'.repeat(5_000_000)}`);
     expect(status).toBe(413);
   });
@@ -120,7 +120,7 @@ describe('the removal of fault rules', () => {
 });
 
 describe('the check of fault rules', () => {
-  it('answers 409 with the unfired rules, and 200 once all fired', async () => {
+  it('returns 409 with the unfired rules, and 200 once all fired', async () => {
     expect(await get('/faults/check')).toEqual({ status: 200, body: { rules: 0, unfired: [] } });
     await post(JSON.stringify({ rules: [rule, { ...rule, id: 'b' }] }));
     await ask();
@@ -175,7 +175,7 @@ describe('fault plans of several tenants', () => {
     expect((await logIn(server, server.adminEmail, server.adminPassword)).status).toBe(200);
   });
 
-  it.each(['GET', 'POST', 'DELETE'])('are 404 for an unknown tenant: %s', async (method) => {
+  it.each(['GET', 'POST', 'DELETE'])('return 404 for an unknown tenant: %s', async (method) => {
     const json = method === 'POST' ? { rules: [rule] } : undefined;
     expect((await control(server, method, '/faults?tenant=nowhere', json)).status).toBe(404);
     expect((await control(server, 'GET', '/faults/check?tenant=nowhere')).status).toBe(404);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-it('a journal query with a misspelt operation or device is refused with suggestions', async () => {
+it('a journal query with a misspelt operation or device returns 400 with suggestions', async () => {
   const own = await startTestServer();
   await acceptedDevice(own, 'spelt-right');
   for (const [path, shown] of [
@@ -55,33 +55,30 @@ describe('a query to the journal', () => {
     ['/await?timeoutSeconds=-1', 'timeoutSeconds: must be a number'],
     ['/journal/x', 'path: the sequence'],
     ['/journal/0', 'path: the sequence'],
-  ])('is refused when malformed: %s', async (path, reason) => {
+  ])('returns 400 when malformed: %s', async (path, reason) => {
     const response = await control(server, 'GET', path);
     expect(response.status).toBe(400);
     expect(JSON.parse(response.text).error).toContain(reason);
   });
 
   it.each([
-    ['GET', '/journal?tenant=none', 404],
-    ['DELETE', '/journal?tenant=none', 404],
-    ['GET', '/journal.har?tenant=none', 404],
-    ['GET', '/await?tenant=none', 404],
-    ['POST', '/assert?tenant=none', 404],
-    ['GET', '/journal/1?tenant=none', 404],
-    ['GET', '/journal/99999999', 404],
-    ['PUT', '/journal', 405],
-    ['POST', '/await', 405],
-    ['GET', '/assert', 405],
-    ['POST', '/journal/stream', 405],
-    ['HEAD', '/journal/stream', 405],
-  ])(
-    'is refused for an unknown tenant, entry or method: %s %s with %i',
-    async (method, path, status) => {
-      expect((await control(server, method, path)).status).toBe(status);
-    },
-  );
+    [404, 'GET', '/journal?tenant=none'],
+    [404, 'DELETE', '/journal?tenant=none'],
+    [404, 'GET', '/journal.har?tenant=none'],
+    [404, 'GET', '/await?tenant=none'],
+    [404, 'POST', '/assert?tenant=none'],
+    [404, 'GET', '/journal/1?tenant=none'],
+    [404, 'GET', '/journal/99999999'],
+    [405, 'PUT', '/journal'],
+    [405, 'POST', '/await'],
+    [405, 'GET', '/assert'],
+    [405, 'POST', '/journal/stream'],
+    [405, 'HEAD', '/journal/stream'],
+  ])('returns %i for an unknown tenant, entry or method: %s %s', async (status, method, path) => {
+    expect((await control(server, method, path)).status).toBe(status);
+  });
 
-  it('is 401 without the control token', async () => {
+  it('returns 401 without the control token', async () => {
     for (const path of ['/journal', '/journal/1', '/journal/1/har', '/journal.har', '/await']) {
       expect((await fetch(server.controlUrl + path)).status).toBe(401);
     }
@@ -89,7 +86,7 @@ describe('a query to the journal', () => {
 });
 
 describe('a journal with configured bounds', () => {
-  it('answers 503 with the remedy when disabled, while the API works as usual', async () => {
+  it('returns 503 with the remedy when disabled, while the API works as usual', async () => {
     const silent = await startTestServer({ journalEntriesMax: 0 });
     expect((await silent.request('GET', '/nothing')).status).toBe(404);
     const one = await acceptedDevice(silent, 'aa:01');

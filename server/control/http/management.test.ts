@@ -128,12 +128,12 @@ describe('a request to the management API behind the control listener', () => {
   it.each([
     ['no token', {}],
     ['a wrong token', { Authorization: 'Bearer wrong' }],
-  ])('is refused with %s', async (_, headers) => {
+  ])('returns 401 with %s', async (_, headers) => {
     expect((await fetch(server.controlUrl + listDevices, { headers })).status).toBe(401);
     expect((await fetch(`${server.controlUrl}/management`, { headers })).status).toBe(401);
   });
 
-  it('is refused with the token of the administrator', async () => {
+  it('returns 401 with the token of the administrator', async () => {
     const headers = { Authorization: `Bearer ${server.adminToken}` };
     expect((await fetch(server.controlUrl + listDevices, { headers })).status).toBe(401);
   });
@@ -141,13 +141,13 @@ describe('a request to the management API behind the control listener', () => {
   it.each([
     ['the page of another site', { Origin: 'http://evil.example' }],
     ['a name that points here', { Host: 'evil.example' }],
-  ])('is refused from %s', async (_, headers) => {
+  ])('returns 403 from %s', async (_, headers) => {
     const path = `/management${pathOf(managementOperations['create-deployment'])}`;
     expect(await statusWith({ ...authorization(), ...headers }, 'POST', path)).toBe(403);
     expect(await statusWith({ ...authorization(), ...headers }, 'GET', listDevices)).toBe(403);
   });
 
-  it('is refused for a body that is larger than the API takes', async () => {
+  it('returns 413 for a body that is larger than the API takes', async () => {
     const path = `/management${pathOf(managementOperations['create-deployment'])}`;
     const body = `{"name":"${'x'.repeat(limits.bodyMaxBytes)}"}`;
     const headers = { ...authorization(), 'Content-Type': 'application/json' };
@@ -156,7 +156,7 @@ describe('a request to the management API behind the control listener', () => {
   });
 
   it.each([pathOf(operations['get-configuration']), '/nothing'])(
-    'is refused for a path that is no operation of users: %s',
+    'returns 404 for a path that is not an operation of users: %s',
     async (path) => {
       expect(await statusWith(authorization(), 'GET', `/management${path}`)).toBe(404);
     },
@@ -193,7 +193,7 @@ describe('a WebSocket behind the control listener', () => {
     peer.socket.terminate();
   });
 
-  it('is refused without a ticket and with an expired ticket', async () => {
+  it('returns 401 without a ticket and with an expired ticket', async () => {
     expect(await refusalOf(path('a'))).toBe(401);
     expect(await refusalOf(`${path('a')}?ticket=wrong`)).toBe(401);
     const oldTicket = await ticket();

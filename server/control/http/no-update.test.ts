@@ -413,7 +413,7 @@ describe('the update status of a device', () => {
     });
   });
 
-  it('is refused for an unknown device, with the nearest names', async () => {
+  it('returns 404 for an unknown device, with the nearest names', async () => {
     await acceptedDevice(server, '02:00:00:00:00:01');
     const misspelt = await control(server, 'GET', '/explanations?device=02:00:00:00:00:0I');
     expect([misspelt.status, misspelt.text]).toEqual([

@@ -38,11 +38,11 @@ describe('the outbox on the control listener', () => {
     expect(await outbox(server)).toEqual([]);
   });
 
-  it.each(['POST', 'PUT', 'PATCH'])('refuses the method %s with 405', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH'])('returns 405 for the method %s', async (method) => {
     expect((await control(server, method, '/outbox')).status).toBe(405);
   });
 
-  it('refuses every caller without the control token', async () => {
+  it('returns 401 without the control token', async () => {
     for (const Authorization of ['', `Bearer ${server.adminToken}`]) {
       const response = await fetch(`${server.controlUrl}/outbox`, { headers: { Authorization } });
       expect(response.status).toBe(401);

@@ -40,13 +40,13 @@ describe("the control listener's check of Host and Origin", () => {
     '127.0.0.1:80:80',
     '[::1',
     'localhost/..',
-  ])('refuses the Host %j for all paths despite a valid token', async (Host) => {
+  ])('returns 403 for the Host %j at all paths despite a valid token', async (Host) => {
     expect(await ask({ Host })).toBe(403);
     expect(await ask({ Host }, '/')).toBe(403);
   });
 
   it.each(['http://evil.example', 'null', 'https://127.0.0.1', 'file://', 'http://localhost:1'])(
-    'refuses the Origin %s',
+    'returns 403 for the Origin %s',
     async (Origin) => {
       expect(await ask({ Origin })).toBe(403);
     },

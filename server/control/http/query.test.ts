@@ -37,7 +37,7 @@ async function facts() {
 }
 
 describe('the query of a control call', () => {
-  it.each([...ofTenant, ...ofServer])('is refused with an unknown name: %s', async (call) => {
+  it.each([...ofTenant, ...ofServer])('returns 400 with an unknown name: %s', async (call) => {
     const factsBefore = await facts();
     for (const name of ['Tenant', 'tenant[]', 'tenants', 'tennant']) {
       const sentence = await refusal(call, `${encodeURIComponent(name)}=Second`);
@@ -47,15 +47,18 @@ describe('the query of a control call', () => {
     expect(await facts()).toEqual(factsBefore);
   });
 
-  it.each(ofTenant)('is refused when it names two tenants: %s', async (call) => {
+  it.each(ofTenant)('returns 400 when it names two tenants: %s', async (call) => {
     await refusal(call, 'tenant=Default&tenant=Second');
   });
 
-  it.each(ofServer)('refuses any tenant name for %s, which is about all tenants', async (call) => {
-    expect(await refusal(call, 'tenant=Second')).toContain('this path has no parameters');
-  });
+  it.each(ofServer)(
+    'returns 400 with any tenant name for %s, which is about all tenants',
+    async (call) => {
+      expect(await refusal(call, 'tenant=Second')).toContain('this path has no parameters');
+    },
+  );
 
-  it('is refused for a parameter of another method of the path', async () => {
+  it('returns 400 with a parameter of another method of the path', async () => {
     expect(await refusal('GET /faults', 'id=a')).toContain(
       'id: is unknown; the parameter is tenant',
     );

@@ -39,7 +39,7 @@ describe('the reference on the control listener', () => {
     expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([404, 404]);
   });
 
-  it('is refused when the Host header names another host, like every other path', async () => {
+  it('returns 403 when the Host header names another host, like every other path', async () => {
     const status = await new Promise((resolve) => {
       const url = `${server.controlUrl}/openapi.json`;
       request(url, { headers: { Host: 'evil.example' } }, (response) => {

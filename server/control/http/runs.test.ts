@@ -82,7 +82,7 @@ describe('runs on the control listener', () => {
     expect((await start()).status).toBe(201);
   });
 
-  it('are refused while they are unavailable, and start later', async () => {
+  it('return 503 while they are unavailable, and start later', async () => {
     scripted.isReady = false;
     expect(await start()).toMatchObject({ status: 503 });
     expect((await runs()).runs).toEqual([]);
@@ -122,12 +122,12 @@ describe('runs on the control listener', () => {
     [{ kind: 'conformance', cases: '--json' }],
     [{ kind: 'conformance', cases: 'a; rm -rf /' }],
     [{ kind: 'conformance', url: 'http://elsewhere.example' }],
-  ])('are refused for the request %j', async (json) => {
+  ])('return 400 for the request %j', async (json) => {
     expect((await start(json)).status).toBe(400);
     expect(scripted.asked).toEqual([]);
   });
 
-  it('are refused with 404 when unknown', async () => {
+  it('return 404 when unknown', async () => {
     expect((await control(server, 'DELETE', '/runs/7')).status).toBe(404);
     expect((await control(server, 'GET', '/runs/x/stream')).status).toBe(404);
   });

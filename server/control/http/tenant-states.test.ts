@@ -55,7 +55,7 @@ describe('an oversized or deeply nested text', () => {
     ['many lists', '['.repeat(262_000)],
   ];
 
-  it('is refused in one sentence, and the server keeps working', async () => {
+  it('returns 400 with one sentence, and the server keeps working', async () => {
     for (const path of paths) {
       for (const [what, text] of texts) {
         const response = await fetch(`${server.controlUrl}${path}`, {
@@ -147,7 +147,7 @@ describe('a world that is loaded from a file', () => {
     ['now: tomorrow\n', 'body:1:6: now: must be a date-time'],
     ['colour: red\n', 'body:1:1: colour: is unknown'],
     ['deployments:\n  - { name: a }\n', 'deployments.0.artifact'],
-  ])('is refused with line and column: %j', async (text, sentence) => {
+  ])('returns 400 with line and column: %j', async (text, sentence) => {
     const { status, body } = await load(text);
     expect([status, body.error]).toEqual([400, expect.stringContaining(sentence)]);
   });
@@ -176,7 +176,7 @@ describe('a world that is loaded from a file', () => {
     ],
     ['devices: [{ name: x, identity: { a: b } }, { name: y, identity: { a: b } }]', 'identity'],
   ])(
-    'is refused without a change of state if it contradicts itself: %j',
+    'returns 422 without a change of state if it contradicts itself: %j',
     async (text, sentence) => {
       await acceptedDevice(server, 'kept');
       const { status, body } = await load(text);
@@ -284,9 +284,12 @@ describe('the reset of a tenant', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it.each([[{ devise: 'x' }], [{ device: 1 }], [[1]]])('is refused for body %j', async (given) => {
-    expect((await control(server, 'POST', '/reset', given)).status).toBe(400);
-  });
+  it.each([[{ devise: 'x' }], [{ device: 1 }], [[1]]])(
+    'returns 400 for the body %j',
+    async (given) => {
+      expect((await control(server, 'POST', '/reset', given)).status).toBe(400);
+    },
+  );
 });
 
 describe('snapshots of a tenant', () => {
@@ -322,7 +325,7 @@ describe('snapshots of a tenant', () => {
     expect((await control(server, 'POST', `/snapshots/mine/restore${query}`)).status).toBe(404);
   });
 
-  it.each(['..%2Fx', 'a%20b', 'a'.repeat(101)])('are refused with the name %s', async (name) => {
+  it.each(['..%2Fx', 'a%20b', 'a'.repeat(101)])('return 400 with the name %s', async (name) => {
     expect((await put(name)).status).toBe(400);
   });
 
@@ -332,7 +335,7 @@ describe('snapshots of a tenant', () => {
     expect((await put('s0')).status).toBe(204);
   });
 
-  it('are 404 when they do not exist', async () => {
+  it('return 404 when they do not exist', async () => {
     expect((await control(server, 'DELETE', '/snapshots/none')).status).toBe(404);
   });
 });
@@ -356,13 +359,13 @@ describe('a fork of a tenant', () => {
   });
 
   it.each([[{}], [{ name: 'x' }], [{ name: 'x', adminEmail: 'none' }]])(
-    'is refused for the request %j',
+    'returns 400 for the request %j',
     async (given) => {
       expect((await control(server, 'POST', '/fork', given)).status).toBe(400);
     },
   );
 
-  it("is refused when the admin's email is taken", async () => {
+  it("returns 409 when the admin's email is taken", async () => {
     const given = { name: 'x', adminEmail: server.adminEmail };
     expect((await control(server, 'POST', '/fork', given)).status).toBe(409);
   });

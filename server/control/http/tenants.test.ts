@@ -77,13 +77,13 @@ describe('tenants on the control listener', () => {
     ['a short password', { ...validTenant, adminPassword: '1234567' }, 'adminPassword'],
     ['a password that is no text', { ...validTenant, adminPassword: null }, 'adminPassword'],
     ['a list', [], 'body'],
-  ])('are refused with 400 for %s, naming the field', async (_, json, named) => {
+  ])('return 400 for %s, naming the field', async (_, json, named) => {
     const response = await control(server, 'POST', '/tenants', json);
     expect(response.status).toBe(400);
     expect(JSON.parse(response.text).error).toContain(named);
   });
 
-  it('are refused with 409 when any other tenant already has the name', async () => {
+  it('return 409 when any other tenant already has the name', async () => {
     const own = await startTestServer();
     await secondTenant(own, 'Twice');
     for (const name of ['Twice', 'Default']) {
@@ -99,7 +99,7 @@ describe('tenants on the control listener', () => {
     await own.close();
   });
 
-  it('are refused with 409 when any tenant already has the email', async () => {
+  it('return 409 when any tenant already has the email', async () => {
     const countBefore = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
       const given = { ...validTenant, name: 'Other', adminEmail };
@@ -124,14 +124,14 @@ describe('tenants on the control listener', () => {
 
 describe('the status of a tenant', () => {
   it.each([{}, { status: 'gone' }, { status: null }, 'suspended', { status: ['active'] }])(
-    'is refused with 400 for %j',
+    'returns 400 for %j',
     async (json) => {
       const response = await control(server, 'PUT', `/tenants/${second.id}/status`, json);
       expect(response.status).toBe(400);
     },
   );
 
-  it('is 404 for an unknown tenant', async () => {
+  it('returns 404 for an unknown tenant', async () => {
     const response = await control(server, 'PUT', '/tenants/nobody/status', { status: 'active' });
     expect([response.status, response.text]).toEqual([
       404,
@@ -158,14 +158,14 @@ describe('a body on the control listener', () => {
     });
   const json = { 'Content-Type': 'application/json' };
 
-  it.each<[string, number, RequestInit, Record<string, string>]>([
-    ['none', 400, {}, {}],
-    ['no JSON', 400, { body: '{' }, json],
-    ['a bare word', 400, { body: 'true' }, json],
-    ['another media type', 415, { body: 'name=x' }, { 'Content-Type': 'text/plain' }],
-    ['compressed', 415, { body: 'xx' }, { ...json, 'Content-Encoding': 'gzip' }],
-    ['too large', 413, { body: JSON.stringify({ name: 'n'.repeat(20_000) }) }, json],
-  ])('is refused when it is %s: status %i', async (_, status, init, headers) => {
+  it.each<[number, string, RequestInit, Record<string, string>]>([
+    [400, 'none', {}, {}],
+    [400, 'no JSON', { body: '{' }, json],
+    [400, 'a bare word', { body: 'true' }, json],
+    [415, 'another media type', { body: 'name=x' }, { 'Content-Type': 'text/plain' }],
+    [415, 'compressed', { body: 'xx' }, { ...json, 'Content-Encoding': 'gzip' }],
+    [413, 'too large', { body: JSON.stringify({ name: 'n'.repeat(20_000) }) }, json],
+  ])('returns %i when it is %s', async (status, _, init, headers) => {
     const response = await post(init, headers);
     expect(response.status).toBe(status);
     expect(await response.json()).toEqual({ error: expect.stringMatching(/body/) });
@@ -176,7 +176,7 @@ describe('a body on the control listener', () => {
     expect(response.status).toBe(401);
   });
 
-  it('is refused with 405 and Allow for an unsupported method', async () => {
+  it('returns 405 and Allow for an unsupported method', async () => {
     const response = await control(server, 'PUT', '/tenants');
     expect([response.status, response.text]).toEqual([
       405,
@@ -216,7 +216,7 @@ describe('a tenant that is removed', () => {
   });
 
   it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])(
-    'causes a 404 for %s',
+    'returns 404 for %s',
     async (id) => {
       const response = await control(server, 'DELETE', `/tenants/${id}`);
       expect(response.status).toBe(404);
@@ -233,7 +233,7 @@ describe('a tenant that is removed', () => {
     expect((await server.call('count-devices', { token: server.adminToken })).status).toBe(200);
   });
 
-  it('answers a pending upload with 401 and not 500', async () => {
+  it('returns 401 and not 500 to an upload in progress', async () => {
     const { id, token } = await secondTenant(server, 'Uploads');
     const form = new FormData();
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
@@ -273,7 +273,7 @@ describe('a tenant that is removed', () => {
   });
 });
 
-it('the control listener refuses more tenants than the limit', async () => {
+it('the control listener returns 422 for more tenants than the limit', async () => {
   const room = TENANTS_MAX - (await tenants()).length;
   for (let number = 0; number < room; number += 1) {
     const one = { ...validTenant, name: `T${number}`, adminEmail: `admin@t${number}.example` };

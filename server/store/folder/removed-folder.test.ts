@@ -51,7 +51,7 @@ async function writes(token: string) {
 const refused = { inventory: 507, device: 507, upload: 507, tenant: 507, snapshot: 507 };
 
 describe('a server whose data folder is removed', () => {
-  it('answers every write with 507, keeps reading, and closes without an error', async () => {
+  it('returns 507 to every write, keeps reading, and closes without an error', async () => {
     const { token } = await acceptedDevice(server, 'a');
     const link = (await linkTo(server, token, await publish(server))).uri;
     expect((await fetchFile(link)).status).toBe(200);
