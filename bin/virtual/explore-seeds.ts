@@ -74,7 +74,7 @@ function runForSeed(base: VirtualRun, seed: string): VirtualRun {
   const plan = { ...base.plan, seed };
   const random = seededRandom(`${seed}/faults`);
   const randomFaults = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
-    const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'response-lost';
+    const name = random.pick(placedFaults);
     return { name, ...timeOf(plan, random) };
   });
   const { faults, restarts } = placedRestarts(plan);
@@ -98,7 +98,7 @@ function placedRestarts(plan: FleetPlan): Pick<VirtualRun, 'faults' | 'restarts'
   const faults: ExchangeFault[] = [];
   const restarts: Restart[] = [];
   for (let restartsLeft = random.integer(0, RESTARTS_MAX); restartsLeft > 0; restartsLeft--) {
-    const kind = restartKinds[random.integer(0, restartKinds.length - 1)];
+    const kind = random.pick(restartKinds);
     const lastingMs = random.integer(1, Math.floor(longestMs));
     if (kind === 'server-at-exchange') {
       faults.push({ name: 'server-restart', ...timeOf(plan, random), lastingMs });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inNextIteration } from '../../fixtures/base/clock.ts';
+import { runInNextIteration } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { engines, TestFolder } from './engine/testing/engines.ts';
 import { openStore, type Store } from './store.ts';
@@ -23,9 +23,9 @@ async function meanwhile(
     if (isDone) return;
     act(iterations);
     iterations += 1;
-    inNextIteration(again);
+    runInNextIteration(again);
   };
-  inNextIteration(again);
+  runInNextIteration(again);
   await work.finally(() => {
     isDone = true;
   });
@@ -143,7 +143,7 @@ describe.each(engines)('a database %s', (_engine, { openSql }) => {
     const sql = await openSql(`${made.join('')}${trigger}`, folder);
     const any = (): string => String(random.integer(0, 8));
     const change = (): void => {
-      const table = ['numbered', 'named', 'paired'][random.integer(0, 2)] ?? '';
+      const table = random.pick(['numbered', 'named', 'paired']);
       const how = random.integer(0, 3);
       if (how === 0) sql.run(`DELETE FROM ${table} WHERE name = ?`, [any()]);
       else if (how === 1) {

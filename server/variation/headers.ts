@@ -1,6 +1,6 @@
 /** Equivalent spellings of header lines. See RFC 9110, section 5. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { randomItem, shuffleItems } from './order.ts';
+import { shuffleItems } from './order.ts';
 import type { HeaderLine } from './response.ts';
 
 const utf8Types = [
@@ -28,7 +28,7 @@ export function withOtherOrder(headers: readonly HeaderLine[], random: Random): 
 
 /** Returns the headers with the JSON media type in another spelling. */
 export function withOtherMediaType(headers: readonly HeaderLine[], random: Random): HeaderLine[] {
-  const spelling = randomItem(utf8Types, random);
+  const spelling = random.pick(utf8Types);
   return headers.map(([name, value]) =>
     name.toLowerCase() === 'content-type' && value.startsWith('application/json')
       ? [name, spelling]

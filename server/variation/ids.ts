@@ -5,7 +5,6 @@
 import { isObject } from '../../fixtures/base/json.ts';
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
-import { randomItem } from './order.ts';
 import { changedAt } from './paths.ts';
 
 /** A format in which an ID is written instead of as a UUID. */
@@ -55,7 +54,7 @@ export function readId(text: string): string {
 
 /** Returns a request ID in a random format. Its characters need no escape anywhere. */
 export function requestIdFrom(id: string, random: Random): string {
-  const shape = randomItem([...idShapes, 'prefixed', 'decimal'] as const, random);
+  const shape = random.pick([...idShapes, 'prefixed', 'decimal'] as const);
   if (shape === 'prefixed') return `req_${writers.base64url(id)}~0`;
   if (shape === 'decimal') return BigInt(`0x${writers['no-dashes'](id)}`).toString();
   return writers[shape](id);

@@ -1,6 +1,6 @@
 /** Equivalent spellings of links. See RFC 3986 and RFC 8288. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { randomItem, shuffleItems } from './order.ts';
+import { shuffleItems } from './order.ts';
 import type { HeaderLine } from './response.ts';
 
 /** A query parameter without effect: no signature covers it, and no operation reads it. */
@@ -68,7 +68,7 @@ export function variedLinkLines(headers: readonly HeaderLine[], random: Random):
 }
 
 function respelledTarget(target: string, random: Random): string {
-  const relation = randomItem(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"'], random);
+  const relation = random.pick(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"']);
   return target.replace(/; rel="(first|next|prev|last)"$/, relation);
 }
 

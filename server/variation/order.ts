@@ -1,4 +1,4 @@
-/** Random orders and choices from lists. */
+/** Random orders of lists. */
 import type { Random } from '../../fixtures/base/random.ts';
 
 /** Returns the items in random order. */
@@ -7,9 +7,4 @@ export function shuffleItems<Item>(items: readonly Item[], random: Random): Item
     .map((item) => ({ item, rank: random.fraction() }))
     .sort((one, other) => one.rank - other.rank)
     .map(({ item }) => item);
-}
-
-/** Returns a random item. */
-export function randomItem<Item>(items: readonly [Item, ...Item[]], random: Random): Item {
-  return items[random.integer(0, items.length - 1)] ?? items[0];
 }

@@ -48,7 +48,7 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
   const counts = new Map<string, number>();
   // All responses use one format, because an ID that changes between two polls would be another
   // deployment.
-  const seedShape = [undefined, ...idShapes][random.stream('ids').integer(0, idShapes.length)];
+  const seedShape = random.stream('ids').pick([undefined, ...idShapes]);
   const nextOf = (name: string): Random => {
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);

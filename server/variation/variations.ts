@@ -13,7 +13,7 @@ import { type IdShape, withReshapedIds } from './ids.ts';
 import type { JsonStyle } from './json-text.ts';
 import * as links from './links.ts';
 import { unknownName, variedLinkLines } from './links.ts';
-import { randomItem, shuffleItems } from './order.ts';
+import { shuffleItems } from './order.ts';
 import { changedAt, freeLists, pathsOf, withoutMember } from './paths.ts';
 import type { HeaderLine, ResponseDraft } from './response.ts';
 
@@ -240,7 +240,7 @@ function changedAtAll(
 }
 
 function unknownValue(random: Random): unknown {
-  return randomItem([null, true, 'unknown', 17, [], ['unknown', 1], {}, { unknown: null }], random);
+  return random.pick([null, true, 'unknown', 17, [], ['unknown', 1], {}, { unknown: null }]);
 }
 
 function respelledTime(time: unknown, random: Random): unknown {
@@ -249,7 +249,7 @@ function respelledTime(time: unknown, random: Random): unknown {
   if (dateTime === undefined) return time;
   const digits =
     random.integer(0, 1) === 0 ? fraction.replace(/(?<!0)0+$/, '') : fraction.padEnd(6, '0');
-  return `${dateTime}${digits === '' ? '' : `.${digits}`}${randomItem(['Z', '+00:00'], random)}`;
+  return `${dateTime}${digits === '' ? '' : `.${digits}`}${random.pick(['Z', '+00:00'])}`;
 }
 
 function withShuffledMembers(value: unknown, random: Random): unknown {

@@ -26,7 +26,7 @@ const skus = ['gateway-s', 'gateway-m', 'gateway-l', 'panel-7', 'panel-10', 'met
 export function identityData(random: Random, index: number, idPrefix: string): IdentityData {
   const chance = random.stream(`device/${index}/identity`);
   const serial = `${idPrefix}-${chance.bytes(5).toString('hex').toUpperCase()}`;
-  const sku = skus[chance.integer(0, skus.length - 1)] ?? skus[0];
+  const sku = chance.pick(skus);
   return { mac: macAddress(random, index), serial, sku };
 }
 
