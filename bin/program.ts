@@ -3,7 +3,7 @@
  */
 import { Command } from 'commander';
 import { knownNames } from '../fixtures/base/nearest.ts';
-import { inGroup } from '../fixtures/base/option-row.ts';
+import { groupRows } from '../fixtures/base/option-row.ts';
 import { printableText } from '../fixtures/base/printable.ts';
 import { applyConfigFile, commonSection, readConfigFile } from './options/config-file.ts';
 import type { ConfigFile } from './options/config-text.ts';
@@ -27,7 +27,7 @@ interface CommandRow {
 
 /** The commands by name. */
 export const commands: Readonly<Record<string, CommandRow>> = {
-  ...inGroup('Run:', {
+  ...groupRows('Run:', {
     serve: {
       summary: 'run the reference server until Ctrl-C',
       load: () => import('./commands/serve/serve.ts'),
@@ -49,7 +49,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/demo/demo.ts'),
     },
   }),
-  ...inGroup('Manage devices:', {
+  ...groupRows('Manage devices:', {
     devices: {
       summary: 'list the devices of a server',
       load: () => import('./commands/devices.ts'),
@@ -67,7 +67,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/terminal/terminal.ts'),
     },
   }),
-  ...inGroup('Find out why:', {
+  ...groupRows('Find out why:', {
     explain: {
       summary: 'explain why a request was refused, or why a device gets no update',
       load: () => import('./commands/explain.ts'),
@@ -81,7 +81,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/doctor/doctor.ts'),
     },
   }),
-  ...inGroup('Control a running server:', {
+  ...groupRows('Control a running server:', {
     clock: {
       summary: "show and change the server's clock",
       load: () => import('./commands/clock.ts'),
@@ -111,7 +111,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/assert.ts'),
     },
   }),
-  ...inGroup('Files and results:', {
+  ...groupRows('Files and results:', {
     cleanup: {
       summary: 'remove what runs of simulate and conform left on a server',
       load: () => import('./commands/cleanup.ts'),

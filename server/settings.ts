@@ -3,7 +3,7 @@ import { charactersIn } from '../fixtures/base/characters.ts';
 import { knownNames } from '../fixtures/base/nearest.ts';
 import {
   defaultsOf,
-  inGroup,
+  groupRows,
   optionProblem,
   type RateLimit,
   switchOption,
@@ -33,7 +33,7 @@ const TRANSFER_RATE_MAX = 1_000_000_000;
 const RATE_REQUESTS_MAX = 1_000_000;
 const RATE_WINDOW_MAX_SECONDS = 86_400;
 
-const listening = inGroup('Listening', {
+const listening = groupRows('Listening', {
   host: {
     flag: '--host <address>',
     help: 'address of the API; 0.0.0.0 for all addresses of this machine',
@@ -65,7 +65,7 @@ const listening = inGroup('Listening', {
   },
 } as const satisfies UngroupedRows);
 
-const users = inGroup('Users and devices', {
+const users = groupRows('Users and devices', {
   adminEmail: {
     flag: '--admin-email <email>',
     help: 'first user',
@@ -114,7 +114,7 @@ const users = inGroup('Users and devices', {
   },
 } as const satisfies UngroupedRows);
 
-const state = inGroup('State and time', {
+const state = groupRows('State and time', {
   dataFolder: {
     flag: '--data <folder>',
     help: 'keep the state in this folder across restarts (default: in memory)',
@@ -122,7 +122,7 @@ const state = inGroup('State and time', {
   },
 } as const satisfies UngroupedRows);
 
-const dialectsAndFaults = inGroup('Dialects, variation and faults', {
+const dialectsAndFaults = groupRows('Dialects, variation and faults', {
   dialects: {
     flag: '--dialect [name]',
     help: 'imitate a server that differs from the contract; repeatable; without a name: list all dialects',
@@ -168,7 +168,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   },
 } as const satisfies UngroupedRows);
 
-const bounds = inGroup('Limits', {
+const bounds = groupRows('Limits', {
   /** Default maximum of accepted devices per tenant; -1 for no limit. */
   deviceLimit: {
     flag: '--device-limit <count>',
@@ -210,7 +210,7 @@ const bounds = inGroup('Limits', {
   },
 } as const satisfies UngroupedRows);
 
-const records = inGroup('Journal and log', {
+const records = groupRows('Journal and log', {
   journalEntriesMax: {
     flag: '--journal-entries <count>',
     help: 'maximum number of journal entries per tenant; 0: no journal',

@@ -1,6 +1,6 @@
 /** The TLS settings and their validation; `listeners/tls/files.ts` reads the files. */
 import { isIP, isIPv6 } from 'node:net';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../fixtures/base/option-row.ts';
 
 /** Maximum number of names that a user may add to the certificate. */
 const certificateNamesMax = 100;
@@ -11,7 +11,7 @@ const hostName =
 const allDigits = /^[\d.]+$/;
 
 /** The TLS settings. Each of them enables TLS, with or without `--tls`. */
-export const tlsRows = inGroup('TLS', {
+export const tlsRows = groupRows('TLS', {
   /**
    * Names in addition to localhost, the loopback addresses and the listening address; wildcards
    * such as `*.example.com` are permitted.

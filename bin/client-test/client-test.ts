@@ -59,13 +59,15 @@ export async function runClientTest(
         skippedScenes.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });
     }
     const chosenScenes = schedule.filter(({ reason }) => reason === undefined);
-    await inParallel(options, chosenScenes, signal, ({ scene }, left) =>
+    await runInParallel(options, chosenScenes, signal, ({ scene }, left) =>
       runOne(scene, intervalMs, left),
     );
     if (options.isCut) {
       const update = watchedScenes.find(({ scene }) => scene === 'update');
       const cuts = cutScenes(reportsOf(update?.observed ?? [])).map((scene) => ({ scene }));
-      await inParallel(options, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
+      await runInParallel(options, cuts, signal, ({ scene }, left) =>
+        runOne(scene, intervalMs, left),
+      );
     }
     return joinResults({
       ...facts,
@@ -116,7 +118,7 @@ async function runWithServer(
 }
 
 /** Calls `act` for each item, several at a time, until the signal aborts. */
-async function inParallel<Item>(
+async function runInParallel<Item>(
   options: ClientTestOptions,
   items: readonly Item[],
   signal: AbortSignal,

@@ -118,7 +118,7 @@ export class ClientTestbed {
 
   /** The address for the client. */
   get url(): string {
-    return this.#at(this.#server.baseUrl);
+    return this.#advertisedUrl(this.#server.baseUrl);
   }
 
   /**
@@ -296,7 +296,7 @@ export class ClientTestbed {
     const relay = this.#faultyRelay;
     this.recordEvent('client-killed');
     this.recordEvent('folder-cleaned');
-    this.start(this.#at(`https://127.0.0.1:${relay.port}`), `dir-${location}`);
+    this.start(this.#advertisedUrl(`https://127.0.0.1:${relay.port}`), `dir-${location}`);
     if (await this.events.until(() => relay.connections > 0, contactMs)) {
       // A client may accept the certificate after it refused it some times.
       await this.events.until(() => relay.connections >= REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS);
@@ -376,7 +376,7 @@ export class ClientTestbed {
     return filledCommand(command, { url, ca: this.#caFile(), dir: join(this.#folder, folder) });
   }
 
-  #at(url: string): string {
+  #advertisedUrl(url: string): string {
     const { advertise } = this.#options;
     const at = new URL(url);
     at.hostname = advertise;

@@ -71,12 +71,12 @@ export function callOf(scene: string, device: string | undefined): Next['call'] 
   if ('advanceSeconds' in first)
     return { operation: 'POST /clock', body: { advanceSeconds: first.advanceSeconds } };
   if (!('faults' in first)) return undefined;
-  const rules = first.faults.map((rule) => ofDevice(rule, device));
+  const rules = first.faults.map((rule) => limitToDevice(rule, device));
   return { operation: 'POST /faults', body: JSON.stringify({ rules }) };
 }
 
 /** Restricts a rule to one device. */
-function ofDevice(rule: object, device: string | undefined): object {
+function limitToDevice(rule: object, device: string | undefined): object {
   const { match } = rule as { readonly match?: unknown };
   if (device === undefined || !isObject(match)) return rule;
   return { ...rule, match: { ...match, deviceId: device } };

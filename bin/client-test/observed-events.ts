@@ -3,7 +3,7 @@
  * awaited by the scenes.
  */
 import type { WebSocket } from 'ws';
-import { inNextIteration, systemClock } from '../../fixtures/base/clock.ts';
+import { runInNextIteration, systemClock } from '../../fixtures/base/clock.ts';
 import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
@@ -69,7 +69,7 @@ export class ObservedEvents {
       const { body, responseBody } = record;
       const bodies = { body: upTo(body), responseBody: upTo(responseBody) };
       const report = reportIn(operation, body);
-      inNextIteration(() => {
+      runInNextIteration(() => {
         const event = exchangeEvent(record, {
           journalEntry: this.all.length + 1,
           client: CLIENT,

@@ -51,10 +51,10 @@ export async function runScene(
   const stateBefore = { verdict: testbed.verdict, events: testbed.events.all.length };
   let stop: SceneStopped | undefined;
   try {
-    await begin(scene, testbed, timing);
+    await beginScene(scene, testbed, timing);
     testbed.recordEvent('scene-began', scene.name);
     for (const step of scene.steps) await applyStep(step, testbed, timing);
-    if (scene.recovers !== false) await recover(testbed, timing);
+    if (scene.recovers !== false) await recoverTestbed(testbed, timing);
   } catch (error) {
     if (!(error instanceof SceneStopped)) throw error;
     stop = error;
@@ -87,7 +87,11 @@ const INTERRUPTED = 'the client test was interrupted';
 /** The verdict is read a little later than it allows. */
 const EXTRA_WAIT_MS = 500;
 
-async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Waits): Promise<void> {
+async function beginScene(
+  { start, needs }: Scene,
+  testbed: ClientTestbed,
+  waits: Waits,
+): Promise<void> {
   const { contactMs } = waits;
   if (start === 'stopped') return;
   testbed.start();
@@ -113,7 +117,7 @@ async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Wai
   if (needs === 'websocket') await testbed.waitForSocket(withinMs);
 }
 
-async function recover(testbed: ClientTestbed, waits: Waits): Promise<void> {
+async function recoverTestbed(testbed: ClientTestbed, waits: Waits): Promise<void> {
   testbed.clearFaults();
   await testbed.vary([]);
   await waitOrStop(testbed, 'poll with a response 200 or 204', limitMs(undefined, waits));
@@ -179,7 +183,7 @@ async function applyStep(step: Step, testbed: ClientTestbed, waits: Waits): Prom
   } else if ('client' in step) await clientActions[step.client](testbed);
   else if ('send' in step) testbed.events.send(step.send);
   else if ('startAt' in step) await testbed.startAt(step.startAt, contactMs);
-  else await cut(step.cut, testbed, waits);
+  else await cutConnection(step.cut, testbed, waits);
 }
 
 const clientActions: Readonly<
@@ -194,7 +198,7 @@ const clientActions: Readonly<
 };
 
 /** @throws SceneStopped if the point was never reached */
-async function cut(point: CutPoint, testbed: ClientTestbed, waits: Waits): Promise<void> {
+async function cutConnection(point: CutPoint, testbed: ClientTestbed, waits: Waits): Promise<void> {
   const { hold, after } = point;
   const withinMs = limitMs(undefined, waits);
   if (hold) {

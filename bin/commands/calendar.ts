@@ -12,7 +12,7 @@ import { RecordingError } from '../../conformance/recordings/recording.ts';
 import { type Schedule, scheduleOn } from '../../conformance/recordings/schedule.ts';
 import { scheduleText, trafficSentence, trafficText } from '../../conformance/recordings/text.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../../fixtures/base/option-row.ts';
 import { printableJson } from '../../fixtures/base/printable.ts';
 import { addExamples } from '../options/examples.ts';
 import { exitCodeHelp } from '../options/exit-code-help.ts';
@@ -22,7 +22,7 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { fileError, isFileProblem, requireWritable, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 
-const rows = inGroup('Options', {
+const rows = groupRows('Options', {
   format: {
     flag: '--format <format>',
     help: 'output format; ical is for a calendar without recordings',
@@ -113,12 +113,12 @@ async function calendar(files: readonly string[], plan: CalendarPlan): Promise<E
   const nowMs = plan.on === undefined ? systemClock.now() : dayStartMs(plan.on);
   const schedule = scheduleOn(dayOf(nowMs));
   if (files.length === 0) {
-    await deliver(scheduleAs(schedule, plan, nowMs), plan);
+    await writeCalendar(scheduleAs(schedule, plan, nowMs), plan);
     return exitCodes.pass;
   }
   const traffic = await trafficIn(files, schedule);
   const isJson = plan.format === 'json';
-  await deliver(
+  await writeCalendar(
     isJson ? `${printableJson(JSON.stringify(traffic))}\n` : `${trafficText(traffic)}\n`,
     plan,
   );
@@ -155,7 +155,7 @@ function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number)
  * Prints the text, or writes it to the file of `--out`. The text needs no escaping: of a recording
  * it contains only names from the schedule.
  */
-async function deliver(text: string, { out }: CalendarPlan): Promise<void> {
+async function writeCalendar(text: string, { out }: CalendarPlan): Promise<void> {
   if (out === undefined) process.stdout.write(text);
   else await writeWhole(out, text);
 }

@@ -27,9 +27,9 @@ function ledgerOf(name: string, head: object): string {
   return file;
 }
 
-const ofFleet = () =>
+const fleetLedger = () =>
   ledgerOf('fleet', { ledger: 'fleetbed-fleet-ledger/1', baseUrl: server.baseUrl });
-const ofRun = () =>
+const runLedger = () =>
   ledgerOf('run', {
     run: 'cafe',
     ledger: 'fleetbed-ledger/1',
@@ -41,7 +41,7 @@ const cleanup = (...args: readonly string[]) =>
 
 describe('fleetbed cleanup', () => {
   it('accepts ledgers of fleets and of conform runs, and deletes each emptied ledger', async () => {
-    const ledgers = [ofFleet(), ofRun()];
+    const ledgers = [fleetLedger(), runLedger()];
     const { code, stdout, stderr } = await cleanup(...ledgers);
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('0 devices in the ledger: 0 decommissioned');
@@ -56,7 +56,7 @@ describe('fleetbed cleanup', () => {
     ['a ledger of nobody', () => [ledgerOf('other', { other: 1 })], 3, 'other'],
     [
       'a client certificate for a ledger of conform',
-      () => [ofRun(), '--cert', 'a.pem', '--key', 'a.key'],
+      () => [runLedger(), '--cert', 'a.pem', '--key', 'a.key'],
       2,
       '--cert applies only to ledgers of simulate',
     ],

@@ -42,7 +42,11 @@ ${codes}`;
 export function configure(command: Command): void {
   addControlOptions(command)
     .argument('[change]', '+DURATION, a date or time, freeze, resume or reset', change)
-    .option('--until <time>', 'advance to this time; refused when it is in the past', values.atMs)
+    .option(
+      '--until <time>',
+      'advance to this time; refused when it is in the past',
+      values.parseTime,
+    )
     .option('--rate <factor>', 'run this many times as fast as real time; 0 freezes it', rate)
     .addOption(jsonOption())
     .addHelpText('after', help)
@@ -108,7 +112,7 @@ function change(text: string): ClockChange {
   if (text === 'reset') return text;
   if (text.startsWith('+')) return { advanceSeconds: values.durationMs(text.slice(1)) / 1000 };
   try {
-    return { now: new Date(values.atMs(text)).toISOString() };
+    return { now: new Date(values.parseTime(text)).toISOString() };
   } catch {
     throw new InvalidArgumentError(
       'Accepted: +DURATION such as +7d, a date such as 2027-08-25, a time such as 2027-08-25T08:00:00Z, freeze, resume or reset.',

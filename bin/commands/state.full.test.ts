@@ -21,8 +21,8 @@ import { control, secondTenant } from '../../server/testing/test-tenants.ts';
 import { runCommand } from '../testing/built-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-test-'));
-const at = (name: string): string => join(folder, name);
-const [data, file] = [at('data'), at('state.sqlite')];
+const filePath = (name: string): string => join(folder, name);
+const [data, file] = [filePath('data'), filePath('state.sqlite')];
 const devices: AcceptedDevice[] = [];
 let artifactId = '';
 let starts = 0;
@@ -73,7 +73,7 @@ function change(path: string, sql: string): void {
 }
 
 function copyOfData(name: string): string {
-  const copy = at(name);
+  const copy = filePath(name);
   spawnSync('cp', ['-r', data, copy]);
   return copy;
 }
@@ -105,7 +105,7 @@ describe('fleetbed state export', () => {
   });
 
   it('prints what it wrote, and that the file contains secrets', async () => {
-    const { code, stdout } = await exportState(data, at('again.sqlite'));
+    const { code, stdout } = await exportState(data, filePath('again.sqlite'));
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/again\.sqlite: tenants 2, rows \d+, artifact files 1\n/),
@@ -114,23 +114,23 @@ describe('fleetbed state export', () => {
   });
 
   it.each([
-    ['a folder that is not there', () => at('nowhere'), 'has no fleetbed data'],
+    ['a folder that is not there', () => filePath('nowhere'), 'has no fleetbed data'],
     ['a folder of other files', () => folder, 'has no fleetbed data'],
   ])('refuses %s', async (_, from, said) => {
-    const { code, stderr } = await exportState(from(), at('refused.sqlite'));
+    const { code, stderr } = await exportState(from(), filePath('refused.sqlite'));
     expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
-    expect(existsSync(at('refused.sqlite'))).toBe(false);
+    expect(existsSync(filePath('refused.sqlite'))).toBe(false);
   });
 
   it('refuses a folder whose server is running', async () => {
     await during(data, async () => {
-      const { code, stderr } = await exportState(data, at('refused.sqlite'));
+      const { code, stderr } = await exportState(data, filePath('refused.sqlite'));
       expect([code, stderr]).toEqual([3, expect.stringContaining('in use by another process')]);
     });
   });
 
   it('refuses an unwritable target, and requires both options', async () => {
-    expect((await exportState(data, at('no/folder/here.sqlite'))).code).toBe(3);
+    expect((await exportState(data, filePath('no/folder/here.sqlite'))).code).toBe(3);
     expect((await runCommand(['state', 'export', '--data', data])).code).toBe(2);
     expect((await runCommand(['state', 'export', '--out', file])).code).toBe(2);
   });
@@ -141,7 +141,7 @@ describe('fleetbed state export of a damaged folder', () => {
   async function savedFrom(name: string, damage: (copy: string) => void) {
     const copy = copyOfData(name);
     damage(copy);
-    const [out, fresh] = [at(`${name}.sqlite`), at(`${name}-fresh`)];
+    const [out, fresh] = [filePath(`${name}.sqlite`), filePath(`${name}-fresh`)];
     const exit = await exportState(copy, out);
     expect([exit.code, exit.stderr]).toEqual([1, expect.stringContaining('lost: ')]);
     expect((await importState(out, fresh)).code).toBe(0);
@@ -225,7 +225,7 @@ describe('fleetbed state export of a damaged folder', () => {
 
 describe('fleetbed state import', () => {
   it('restores tokens, tenants and artifacts in a new folder', async () => {
-    const fresh = at('fresh');
+    const fresh = filePath('fresh');
     const { code, stdout } = await importState(file, fresh);
     expect([code, stdout]).toEqual([0, expect.stringContaining('tenants 2')]);
     await during(fresh, async (server) => {
@@ -240,7 +240,7 @@ describe('fleetbed state import', () => {
   });
 
   it('fills an empty folder with owner-only files', async () => {
-    const fresh = at('empty');
+    const fresh = filePath('empty');
     mkdirSync(fresh);
     expect((await importState(file, fresh)).code).toBe(0);
     const files = readdirSync(fresh, { recursive: true }).map((name) => join(fresh, String(name)));
@@ -248,7 +248,7 @@ describe('fleetbed state import', () => {
   });
 
   it('refuses a folder that is not empty, and leaves it unchanged', async () => {
-    const taken = at('taken');
+    const taken = filePath('taken');
     mkdirSync(taken);
     writeFileSync(join(taken, 'thesis.txt'), 'do not touch');
     const { code, stderr } = await importState(file, taken);
@@ -288,29 +288,29 @@ describe('fleetbed state import', () => {
     ],
     ['lacks a content', (path) => script('DELETE FROM artifact_files')(path), 'is missing'],
   ])('refuses a file that %s, and makes no folder', async (name, make, said) => {
-    const path = at(`${name.replaceAll(' ', '-')}.sqlite`);
+    const path = filePath(`${name.replaceAll(' ', '-')}.sqlite`);
     make(path);
-    const { code, stderr } = await importState(path, at('never'));
+    const { code, stderr } = await importState(path, filePath('never'));
     expect([code, stderr]).toEqual([3, expect.stringContaining(said)]);
     expect(readdirSync(folder).filter((one) => one.startsWith('never'))).toEqual([]);
   });
 
   it('removes leftovers of killed imports, which no server accepts as complete', async () => {
-    const half = at('whole.importing');
+    const half = filePath('whole.importing');
     mkdirSync(join(half, 'tenants', '11111111-2222-4333-8444-555555555555'), { recursive: true });
     await expect(during(half, async () => undefined)).rejects.toThrow('server.sqlite is missing');
-    mkdirSync(at('whole.sqlite.draft'));
-    writeFileSync(join(at('whole.sqlite.draft'), 'state.sqlite'), 'half');
-    expect((await exportState(data, at('whole.sqlite'))).code).toBe(0);
-    expect((await importState(at('whole.sqlite'), at('whole'))).code).toBe(0);
+    mkdirSync(filePath('whole.sqlite.draft'));
+    writeFileSync(join(filePath('whole.sqlite.draft'), 'state.sqlite'), 'half');
+    expect((await exportState(data, filePath('whole.sqlite'))).code).toBe(0);
+    expect((await importState(filePath('whole.sqlite'), filePath('whole'))).code).toBe(0);
     const left = readdirSync(folder).filter((one) => one.startsWith('whole'));
     expect(left.toSorted()).toEqual(['whole', 'whole.sqlite']);
   });
 
   it('leaves out rows that break a table constraint, and counts them', async () => {
-    const path = at('doubled.sqlite');
+    const path = filePath('doubled.sqlite');
     script('INSERT INTO auth_sets SELECT * FROM auth_sets')(path);
-    const { code, stderr } = await importState(path, at('doubled'));
+    const { code, stderr } = await importState(path, filePath('doubled'));
     expect([code, stderr]).toEqual([0, expect.stringContaining('left out: 3 rows')]);
   });
 });

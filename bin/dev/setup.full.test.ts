@@ -25,10 +25,10 @@ const building = 'set-up: building the command\n';
 /** A fresh clone of a project with our set-up, our TypeScript and two small sources. */
 let clone: string;
 
-const at = (...names: string[]) => join(clone, ...names);
+const filePath = (...names: string[]) => join(clone, ...names);
 const put = (file: string, text: string) => {
-  mkdirSync(dirname(at(file)), { recursive: true });
-  writeFileSync(at(file), text);
+  mkdirSync(dirname(filePath(file)), { recursive: true });
+  writeFileSync(filePath(file), text);
 };
 const json = (file: string, value: unknown) => put(file, JSON.stringify(value));
 
@@ -98,7 +98,7 @@ function freshClone(): void {
   );
   put('fixtures/vectors/deep/sample.mender', 'bytes');
   put('bin/exports/testbed.ts', 'export const testbed = 1;\n');
-  for (const name of scripts) cpSync(join(root, 'bin/dev', name), at('bin/dev', name));
+  for (const name of scripts) cpSync(join(root, 'bin/dev', name), filePath('bin/dev', name));
 }
 
 /** Replaces the fresh clone with one that is already set up. */
@@ -143,7 +143,8 @@ const setUp = (args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}
   });
 
 /** Returns the output of the built command. */
-const built = async () => (await run(process.execPath, [at('dist/bin/fleetbed.js')])).stdout.trim();
+const built = async () =>
+  (await run(process.execPath, [filePath('dist/bin/fleetbed.js')])).stdout.trim();
 
 describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
   it('installs, builds, copies required files, and repeats no finished step', async () => {
@@ -152,8 +153,10 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     expect(first.stdout).toBe('');
     expect(first.stderr).toMatch(/set-up: installing .*\n(.*\n)*set-up: building/);
     expect(await built()).toBe('one');
-    expect(readFileSync(at('dist/fixtures/vectors/deep/sample.mender'), 'utf8')).toBe('bytes');
-    expect(statSync(at('dist/bin/fleetbed.js')).mode & 0o111).toBe(0o111);
+    expect(readFileSync(filePath('dist/fixtures/vectors/deep/sample.mender'), 'utf8')).toBe(
+      'bytes',
+    );
+    expect(statSync(filePath('dist/bin/fleetbed.js')).mode & 0o111).toBe(0o111);
     const startedMs = systemClock.monotonicMs();
     const second = await setUp();
     expect(systemClock.monotonicMs() - startedMs).toBeLessThan(SKIP_MAX_MS);
@@ -171,15 +174,18 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     put('fixtures/old.ts', 'export const old = 1;\n');
     put('fixtures/vectors/old.json', '{}');
     await setUp();
-    expect(existsSync(at('build/fixtures/old.js'))).toBe(true);
-    rmSync(at('fixtures/old.ts'));
-    rmSync(at('fixtures/vectors/old.json'));
-    put('fixtures/words.ts', readFileSync(at('fixtures/words.ts'), 'utf8').replace('one', 'two'));
+    expect(existsSync(filePath('build/fixtures/old.js'))).toBe(true);
+    rmSync(filePath('fixtures/old.ts'));
+    rmSync(filePath('fixtures/vectors/old.json'));
+    put(
+      'fixtures/words.ts',
+      readFileSync(filePath('fixtures/words.ts'), 'utf8').replace('one', 'two'),
+    );
     const again = await setUp();
     expect(again.stderr).toBe(building);
     expect(await built()).toBe('two');
     for (const gone of ['old.js', 'vectors/old.json']) {
-      expect(existsSync(at('build/fixtures', gone)), gone).toBe(false);
+      expect(existsSync(filePath('build/fixtures', gone)), gone).toBe(false);
     }
   });
 
@@ -189,14 +195,14 @@ describe('the set-up of a fresh clone', { timeout: 60_000 }, () => {
     writeLock('second');
     const again = await setUp();
     expect(again.stderr).toContain('installing');
-    expect(existsSync(at('node_modules/left-over'))).toBe(false);
+    expect(existsSync(filePath('node_modules/left-over'))).toBe(false);
     expect(await built()).toBe('one');
   });
 
   it('rebuilds when the built folder is missing or incomplete', async () => {
     takePreparedClone();
-    rmSync(at('build/.stamp'));
-    rmSync(at('build/fixtures'), { recursive: true });
+    rmSync(filePath('build/.stamp'));
+    rmSync(filePath('build/fixtures'), { recursive: true });
     expect((await setUp()).stderr).toBe(building);
     expect(await built()).toBe('one');
   });
@@ -215,9 +221,11 @@ describe('the check of types in a set-up', { timeout: 60_000 }, () => {
   beforeEach(takePreparedClone);
 
   it('writes the declarations once for each state of the sources', async () => {
-    expect(existsSync(at('dist/bin/exports/testbed.d.ts'))).toBe(false);
+    expect(existsSync(filePath('dist/bin/exports/testbed.d.ts'))).toBe(false);
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
-    expect(readFileSync(at('dist/bin/exports/testbed.d.ts'), 'utf8')).toContain('testbed = 1');
+    expect(readFileSync(filePath('dist/bin/exports/testbed.d.ts'), 'utf8')).toContain(
+      'testbed = 1',
+    );
     expect(await setUp(['--types'])).toEqual({ code: 0, stdout: '', stderr: '' });
     put('fixtures/words.test.ts', 'export const word: string = "";\n');
     expect((await setUp(['--types'])).stderr).toBe('set-up: checking the types\n');
@@ -254,7 +262,7 @@ describe('a set-up that fails', { timeout: 60_000 }, () => {
   });
 
   it('reports that npm is missing', async () => {
-    const { code, stderr } = await setUp([], { PATH: at('nowhere') });
+    const { code, stderr } = await setUp([], { PATH: filePath('nowhere') });
     expect(code).toBe(1);
     expect(stderr).toMatch(/npm could not install the packages/);
   });
@@ -268,7 +276,7 @@ describe('a set-up that fails', { timeout: 60_000 }, () => {
       });
       expect(code).toBe(1);
       expect(stderr).toMatch(`set-up: this is Node ${version}; Fleetbed needs 20.19 or newer`);
-      expect(existsSync(at('node_modules'))).toBe(false);
+      expect(existsSync(filePath('node_modules'))).toBe(false);
     },
   );
 });
@@ -282,7 +290,7 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
 
   it('explains how to install a browser, and fails in CI where one is required', async () => {
     takePreparedClone();
-    const missing = { CHROMIUM_PATH: at('no-chromium') };
+    const missing = { CHROMIUM_PATH: filePath('no-chromium') };
     const here = await setUp(['--browser'], missing);
     expect(here.code).toBe(0);
     expect(here.stderr).toMatch(
@@ -296,19 +304,19 @@ describe('the search for a browser', { timeout: 60_000 }, () => {
 
 describe('the search for field clients', { timeout: 60_000 }, () => {
   const programs = ['mender', 'mender-connect', 'mender-artifact', 'dbus-daemon'];
-  const unpackedPath = (name = '') => at('.fleetbed/field-clients', name);
+  const unpackedPath = (name = '') => filePath('.fleetbed/field-clients', name);
   /** An environment that hides all programs installed on the machine. */
   const search = (environment: NodeJS.ProcessEnv = {}) =>
-    setUp(['--field-clients', '--required-in-ci'], { PATH: at('programs'), ...environment });
+    setUp(['--field-clients', '--required-in-ci'], { PATH: filePath('programs'), ...environment });
 
   /** Replaces a program of the machine with one that records its arguments. */
   function stand(program: string, script: string): void {
-    const lines = ['#!/bin/sh', `echo "$*" >> "${at('calls')}"`, script, ''];
+    const lines = ['#!/bin/sh', `echo "$*" >> "${filePath('calls')}"`, script, ''];
     put(`programs/${program}`, lines.join('\n'));
-    chmodSync(at('programs', program), 0o755);
+    chmodSync(filePath('programs', program), 0o755);
   }
 
-  const calls = () => readFileSync(at('calls'), 'utf8').trimEnd().split('\n');
+  const calls = () => readFileSync(filePath('calls'), 'utf8').trimEnd().split('\n');
   const download =
     'for w; do case $w in *archives=*) IFS==; set -- $w; : > "$2/clients.deb" ;; esac; done';
   const unpack = `/bin/mkdir -p "$3/usr/bin"; cd "$3/usr/bin"; for p in ${programs.join(' ')}; do : > $p; done`;
@@ -330,7 +338,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
       /^set-up: unpacking Debian's mender-client, mender-connect, .*\n$/,
     );
     expect(readdirSync(unpackedPath('usr/bin')).sort()).toEqual(programs.toSorted());
-    expect(readdirSync(at('.fleetbed'))).toEqual(['field-clients']);
+    expect(readdirSync(filePath('.fleetbed'))).toEqual(['field-clients']);
     const [downloading, ...rest] = calls();
     expect(downloading).toMatch(
       / install .*--download-only --no-install-recommends mender-client /,
@@ -392,7 +400,7 @@ describe("the search for libcurl's headers", { timeout: 60_000 }, () => {
   it('accepts headers that were unpacked before, and runs no program', async () => {
     put('.fleetbed/libcurl/usr/include/x86_64-linux-gnu/curl/curl.h', '');
     const options = ['--libcurl', '--required-in-ci'];
-    const found = await setUp(options, { PATH: at('programs'), CI: '1' });
+    const found = await setUp(options, { PATH: filePath('programs'), CI: '1' });
     expect(found).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });
@@ -400,13 +408,13 @@ describe("the search for libcurl's headers", { timeout: 60_000 }, () => {
 describe('the search for a Redis', { timeout: 60_000 }, () => {
   const search = (environment: NodeJS.ProcessEnv = {}) =>
     setUp(['--redis', '--required-in-ci'], {
-      PATH: at('programs'),
+      PATH: filePath('programs'),
       REDIS_SERVER_PATH: '',
       ...environment,
     });
   const stand = (program: string, script: string) => {
     put(`programs/${program}`, `#!/bin/sh\n${script}\n`);
-    chmodSync(at('programs', program), 0o755);
+    chmodSync(filePath('programs', program), 0o755);
   };
   const download =
     'for w; do case $w in *archives=*) IFS==; set -- $w; : > "$2/redis.deb" ;; esac; done';

@@ -32,7 +32,7 @@ beforeAll(async () => {
     pollIntervalMs: POLL_MS,
     inventoryIntervalMs: 8 * HOUR_MS,
     durationMs: RUN_HOURS * HOUR_MS,
-    advanceTime: (isIdle) => inLeaps(clock, isIdle),
+    advanceTime: (isIdle) => advanceInLeaps(clock, isIdle),
   });
 }, RUN_MAX_MS);
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
  * Advances the clock whenever all devices and the server wait, and not while one of them works. A
  * hanging download counts as work although it waits, so the clock advances after some of them anyway.
  */
-function inLeaps(clock: ManualClock, isIdle: () => boolean) {
+function advanceInLeaps(clock: ManualClock, isIdle: () => boolean) {
   let handle: NodeJS.Immediate;
   let isLoggedIn = false;
   let idleIterations = 0;

@@ -194,7 +194,7 @@ describe('an update control map', () => {
   }, async () => {
     const fleet = await start();
     const { admin, journal } = fleet.testbed;
-    const at = (action: 'pause' | 'force_continue') => ({
+    const actionAtReboot = (action: 'pause' | 'force_continue') => ({
       update_control_map: { states: { ArtifactReboot_Enter: { action } } },
     });
     const run = fleet.run({
@@ -207,11 +207,14 @@ describe('an update control map', () => {
     const accepted = await journal.await({ operation: 'put-attributes', status: '200' });
     const { id: device } = accepted.device as { id: string };
     const { headers } = await admin.call('create-deployment', {
-      json: { name: 'held', artifact_name: release, devices: [device], ...at('pause') },
+      json: { name: 'held', artifact_name: release, devices: [device], ...actionAtReboot('pause') },
     });
     const id = headers.get('location')?.split('/').at(-1) ?? '';
     await journal.await({ operation: 'get-update-control-map', deployment: id });
-    await admin.call('update-deployment', { parameters: { id }, json: at('force_continue') });
+    await admin.call('update-deployment', {
+      parameters: { id },
+      json: actionAtReboot('force_continue'),
+    });
     await run;
     expect(fleet.reportsOf('steady')).toEqual([
       'downloading 204',

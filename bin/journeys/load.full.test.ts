@@ -16,16 +16,16 @@ function moments(run: VirtualRun, isWanted: (event: FleetEvent) => boolean): num
   return run.events.filter(isWanted).map(({ atMs }) => atMs - startedMs);
 }
 
-function ofOperation(part: string) {
+function isOfOperation(part: string) {
   return (event: FleetEvent): boolean =>
     event.kind === 'exchange' && event.device !== undefined && event.operation.includes(part);
 }
 
-const ofDevices = ofOperation('');
-const polls = ofOperation('next-deployment');
-const authRequests = ofOperation('auth-request');
+const ofDevices = isOfOperation('');
+const polls = isOfOperation('next-deployment');
+const authRequests = isOfOperation('auth-request');
 
-function between(values: readonly number[], fromMs: number, toMs: number): number {
+function countBetween(values: readonly number[], fromMs: number, toMs: number): number {
   return values.filter((value) => value >= fromMs && value < toMs).length;
 }
 
@@ -53,7 +53,7 @@ describe('stages of a fleet', () => {
     expect(stages).toEqual(expect.arrayContaining(['1 ramp', '2 hold', '3 burst', '4 drain']));
     const polled = moments(run, polls);
     const perMinute = [0, 1, 2, 3].map((minute) =>
-      between(polled, minute * MINUTE_MS, (minute + 1) * MINUTE_MS),
+      countBetween(polled, minute * MINUTE_MS, (minute + 1) * MINUTE_MS),
     );
     const [ramp = 0, hold = 0, burst = 0, drain = 0] = perMinute;
     expect(hold).toBeGreaterThan(ramp);
@@ -130,7 +130,7 @@ describe('arrivals of logs', () => {
     );
     const devices = new Set(uploads.map(({ device }) => device));
     expect(devices.size).toBe(3);
-    const gaps = gapsOf(moments(run, ofOperation('put-deployment-log')));
+    const gaps = gapsOf(moments(run, isOfOperation('put-deployment-log')));
     // The uploads come at random intervals: neither all at once nor evenly spaced.
     expect(Math.max(...gaps)).toBeGreaterThan(1000);
     expect(gaps.filter((gap) => gap < 250).length).toBeGreaterThan(10);
@@ -140,7 +140,7 @@ describe('arrivals of logs', () => {
     const arrivals = [{ event: 'logs', perSecond: 2 } as const];
     const night = { name: 'update-night', atMs: 10 * MINUTE_MS } as const;
     const run = await runFleet({ devices: 3, arrivals, incidents: [night], durationMs: MINUTE_MS });
-    expect(moments(run, ofOperation('put-deployment-log'))).toEqual([]);
+    expect(moments(run, isOfOperation('put-deployment-log'))).toEqual([]);
     expect(run.result.errors.map(({ cause }) => cause)).toEqual(['arrivals/no-device-can']);
   });
 });
@@ -225,8 +225,8 @@ describe('a power cut', () => {
   }, async () => {
     const run = await runFleet({ incidents: [cut] });
     const asked = moments(run, ofDevices);
-    expect(between(asked, 0, 60_000)).toBeGreaterThan(0);
-    expect(between(asked, 60_001, 80_000)).toBe(0);
+    expect(countBetween(asked, 0, 60_000)).toBeGreaterThan(0);
+    expect(countBetween(asked, 60_001, 80_000)).toBe(0);
     const returns = moments(run, authRequests).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
     expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
@@ -251,7 +251,7 @@ describe('a power cut', () => {
     const run = await runFleet({ cohorts, incidents: [{ ...cut, cohort: 'there' }] });
     const silent = run.result.devices.filter(({ index }) => {
       const own = (event: FleetEvent): boolean => ofDevices(event) && event.device === index;
-      return between(moments(run, own), 60_001, 80_000) === 0;
+      return countBetween(moments(run, own), 60_001, 80_000) === 0;
     });
     expect(silent).toHaveLength(6);
   });
@@ -296,7 +296,7 @@ describe('an update night incident', () => {
     const [deployedMs = 0] = moments(run, (event) => event.kind === 'deployment');
     expect(deployedMs).toBeGreaterThanOrEqual(10 * MINUTE_MS);
     expect(run.result.funnel.success).toBe(12);
-    const reports = moments(run, ofOperation('put-deployment-status'));
+    const reports = moments(run, isOfOperation('put-deployment-status'));
     expect(Math.max(...reports)).toBeLessThan(deployedMs + 30_000);
   });
 });
@@ -338,12 +338,12 @@ describe('a comparison of back-offs', () => {
     const outage = { name: 'backoff-comparison', atMs: 60_000, lastingMs: 30_000 } as const;
     const backOff = { minMs: 1000, maxMs: 8000 };
     const run = await runFleet({ connect: true, backOff, incidents: [outage] });
-    const ofKind = (kind: FleetEvent['kind']) =>
+    const timesOf = (kind: FleetEvent['kind']) =>
       moments(run, (event) => event.kind === kind).filter((atMs) => atMs >= 60_000);
-    const lost = ofKind('socket-closed').filter((atMs) => atMs < 119_000);
+    const lost = timesOf('socket-closed').filter((atMs) => atMs < 119_000);
     expect(lost).toHaveLength(12);
     expect(Math.max(...lost)).toBeLessThan(60_500);
-    const back = ofKind('socket-opened');
+    const back = timesOf('socket-opened');
     expect(back).toHaveLength(12);
     expect(Math.min(...back)).toBeGreaterThanOrEqual(90_000);
     expect(Math.max(...back)).toBeLessThan(99_000);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-async function byAdmin(method: string, path: string, body?: object): Promise<unknown> {
+async function callAsAdmin(method: string, path: string, body?: object): Promise<unknown> {
   const headers = {
     authorization: `Bearer ${server.adminToken}`,
     'content-type': 'application/json',
@@ -40,9 +40,9 @@ async function userWith(given: object | string) {
   const email = `${crypto.randomUUID()}@example.com`;
   const role = typeof given === 'string' ? given : `role of ${email.slice(0, 8)}`;
   if (typeof given !== 'string') {
-    await byAdmin('POST', '/api/management/v2/useradm/roles', { ...given, name: role });
+    await callAsAdmin('POST', '/api/management/v2/useradm/roles', { ...given, name: role });
   }
-  await byAdmin('POST', `${v1}/useradm/users`, { email, password, roles: [role] });
+  await callAsAdmin('POST', `${v1}/useradm/users`, { email, password, roles: [role] });
   return { email, password };
 }
 
@@ -79,7 +79,7 @@ function countSkipped({ verdicts }: ConformanceResult): number {
 }
 
 async function devices(): Promise<number> {
-  const listed = await byAdmin('GET', '/api/management/v2/devauth/devices?per_page=500');
+  const listed = await callAsAdmin('GET', '/api/management/v2/devauth/devices?per_page=500');
   return (listed as unknown[]).length;
 }
 

@@ -115,14 +115,14 @@ async function judge(server: TestServer, eavesdropper: Eavesdropper) {
       onVerdict: (verdict) => lines.push(verdictNdjson(verdict), verdictLine(verdict)),
     });
     // Only failures have a repro script in a report, so every case is turned into a failure.
-    const verdicts = result.verdicts.map((verdict) => asFailed(verdict, proxy.baseUrl));
+    const verdicts = result.verdicts.map((verdict) => failedVerdict(verdict, proxy.baseUrl));
     return { ...result, verdicts, lines: lines.join('\n') };
   } finally {
     await proxy.close();
   }
 }
 
-function asFailed(verdict: CaseVerdict, baseUrl: string): CaseVerdict {
+function failedVerdict(verdict: CaseVerdict, baseUrl: string): CaseVerdict {
   return withReproScript(
     { ...verdict, verdict: 'fail', expected: 'other', actual: 'this' },
     { baseUrl },

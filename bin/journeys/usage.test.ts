@@ -20,15 +20,16 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
 
   async function allCommands(): Promise<readonly Command[]> {
     const program = await programFor(Object.keys(commands));
-    const below = (command: Command): readonly Command[] =>
-      command.commands.flatMap((each) => [each, ...below(each)]);
-    for (const each of [program, ...below(program)]) each.exitOverride().configureOutput(quiet);
-    for (const each of below(program)) await loadOptions(each);
+    const subcommandsOf = (command: Command): readonly Command[] =>
+      command.commands.flatMap((each) => [each, ...subcommandsOf(each)]);
+    for (const each of [program, ...subcommandsOf(program)])
+      each.exitOverride().configureOutput(quiet);
+    for (const each of subcommandsOf(program)) await loadOptions(each);
     const isShown = (command: Command): boolean =>
       command.name() !== 'help' &&
       !commands[command.name()]?.hidden &&
       (command.parent === null || isShown(command.parent));
-    return [program, ...below(program)].filter(isShown);
+    return [program, ...subcommandsOf(program)].filter(isShown);
   }
 
   /** Returns the output of `--help`. */

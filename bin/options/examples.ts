@@ -7,12 +7,12 @@ import type { Command } from 'commander';
 export function addExamples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText(
     'after',
-    `\nExamples:\n${lines.map((line) => `  ${asRun(line)}\n`).join('')}`,
+    `\nExamples:\n${lines.map((line) => `  ${addNpx(line)}\n`).join('')}`,
   );
 }
 
 /** Adds `npx` to the commands of a line; a comment may name one after a colon. */
-function asRun(line: string): string {
+function addNpx(line: string): string {
   const start = line.startsWith('#')
     ? /(?<=: )fleetbed (?=[a-z])/g
     : /(?<![\w/.-])fleetbed (?=[a-z])/g;

@@ -79,7 +79,7 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
     case 'whole-duration':
       return values.wholeDuration(cli);
     case 'per-second':
-      return values.perSecond(cli.max);
+      return values.ratePerSecond(cli.max);
     case 'names':
       return values.namesFrom(cli.values);
     case 'report-files':
@@ -96,7 +96,7 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
   texts: values.appendText,
   duration: values.durationMs,
   'positive-duration': values.positiveDurationMs,
-  moment: values.atMs,
+  moment: values.parseTime,
   share: values.share,
   'rate-limit': values.rateLimit,
   port: values.port,

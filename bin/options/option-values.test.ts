@@ -50,8 +50,12 @@ describe('the parser of durations', () => {
 
 describe('the parsers of numbers', () => {
   it('accept rates per second, whole or fractional', () => {
-    expect(['20/s', '0.5', '100'].map(values.perSecond(100))).toEqual([20, 0.5, 100]);
-    refuses(values.perSecond(100), ['', '0', '-1', '101/s', '5/m', '1e2', 's', '/s'], /20\/s, at/);
+    expect(['20/s', '0.5', '100'].map(values.ratePerSecond(100))).toEqual([20, 0.5, 100]);
+    refuses(
+      values.ratePerSecond(100),
+      ['', '0', '-1', '101/s', '5/m', '1e2', 's', '/s'],
+      /20\/s, at/,
+    );
   });
 
   it('accept only ports from 0 to 65535', () => {
@@ -141,10 +145,10 @@ describe('the parsers of texts', () => {
   });
 
   it('accept a date as midnight UTC, and a time unchanged', () => {
-    expect(values.atMs('2027-08-25')).toBe(Date.UTC(2027, 7, 25));
-    expect(values.atMs('2027-08-25T02:00:00+02:00')).toBe(Date.UTC(2027, 7, 25));
+    expect(values.parseTime('2027-08-25')).toBe(Date.UTC(2027, 7, 25));
+    expect(values.parseTime('2027-08-25T02:00:00+02:00')).toBe(Date.UTC(2027, 7, 25));
     const bad = ['', '2027', '2027-02-30', '2027-13-01', '25.08.2027', '2027-08-25T00:00:00'];
-    refuses(values.atMs, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
+    refuses(values.parseTime, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
   });
 
   it('collect each name of a list once', () => {

@@ -60,7 +60,7 @@ export function wholeDuration({ unit, min, max }: WholeDuration): (text: string)
  * Parses a date, or a time with an offset, in ISO 8601.
  * @returns milliseconds since the Unix epoch
  */
-export function atMs(text: string): number {
+export function parseTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
   if (isTimestamp(time)) return timestampMs(time);
   throw new InvalidArgumentError(
@@ -82,7 +82,7 @@ export function rateLimit(text: string): RateLimit {
  * Returns a parser of rates per second, such as `20/s` or `0.5`.
  * @param max the largest accepted rate
  */
-export function perSecond(max: number): (text: string) => number {
+export function ratePerSecond(max: number): (text: string) => number {
   return (text) => {
     const [, number] = /^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(text) ?? [];
     const value = Number(number);

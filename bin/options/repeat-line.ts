@@ -29,7 +29,7 @@ export function repeatLine(
   const omittedFlags = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);
   const repeatedArguments = [
     ...withoutOptions(args, command, omittedFlags),
-    ...fromElsewhere(command, omittedFlags),
+    ...argsFromElsewhere(command, omittedFlags),
   ];
   const line = ['npx', 'fleetbed', command.name(), ...repeatedArguments, ...ownArguments]
     .map(shellWord)
@@ -47,7 +47,7 @@ function sourceOf(command: Command, name: string): string | undefined {
     : command.getOptionValueSource(name);
 }
 
-function fromElsewhere(command: Command, omittedFlags: ReadonlySet<string>): string[] {
+function argsFromElsewhere(command: Command, omittedFlags: ReadonlySet<string>): string[] {
   return command.options.flatMap((option) => {
     const { long, envVar } = option;
     if (!long || omittedFlags.has(long)) return [];

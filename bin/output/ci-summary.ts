@@ -46,13 +46,13 @@ function ciMarkdown({ title, headline, counts, findings }: CiSummary): string {
   const positiveCounts = Object.entries(counts).filter(([, count]) => count > 0);
   const rows = findings.slice(0, ROWS_MAX).map(({ level, subject, sentence, repeat }) => {
     const repeatText = repeat === undefined ? '' : codeOf(repeat);
-    return `| ${level} | ${codeOf(subject)} | ${asText(sentence)} | ${repeatText} |`;
+    return `| ${level} | ${codeOf(subject)} | ${escapeMarks(sentence)} | ${repeatText} |`;
   });
   const more = findings.length - rows.length;
   return [
-    `### ${asText(title)}`,
+    `### ${escapeMarks(title)}`,
     '',
-    `**${asText(headline)}**`,
+    `**${escapeMarks(headline)}**`,
     ...(positiveCounts.length === 0
       ? []
       : [
@@ -96,12 +96,12 @@ function lineOf(cells: readonly string[]): string {
 /** Characters that mean something in Markdown or HTML, or name somebody. */
 const marks = /[\\`*_[\]<>#|~&@]/g;
 
-function asText(text: string): string {
+function escapeMarks(text: string): string {
   return oneLine(text).replace(marks, (mark) => `&#${mark.charCodeAt(0)};`);
 }
 
 function codeOf(text: string): string {
-  return `<code>${asText(text)}</code>`;
+  return `<code>${escapeMarks(text)}</code>`;
 }
 
 /** Returns a workflow command, in which some characters are escaped. */

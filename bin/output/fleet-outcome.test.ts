@@ -44,27 +44,31 @@ describe('the exit code of a fleet run', () => {
 });
 
 describe('the error of a server that a fleet cannot use', () => {
-  const at = (operation: string): ErrorContext => ({ operation, caller: 'fleet', elapsedMs: 1 });
+  const contextOf = (operation: string): ErrorContext => ({
+    operation,
+    caller: 'fleet',
+    elapsedMs: 1,
+  });
 
   it.each<[Error, string]>([
     [
       new ResponseError(
         'other-server',
         'the server answered with 200; check --url',
-        at('reach-server'),
+        contextOf('reach-server'),
       ),
       'the server answered with 200; check --url',
     ],
     [
-      new TimeoutError(5000, at('reach-server')),
+      new TimeoutError(5000, contextOf('reach-server')),
       'no complete response within 5000 ms; check --url and that the server is running',
     ],
     [
-      new StatusError({ status: 404 }, at('login')),
+      new StatusError({ status: 404 }, contextOf('login')),
       'login: the server answered with 404; check --url and that the server is running',
     ],
     [
-      new StatusError({ status: 401, serverSays: 'token expired' }, at('list-devices')),
+      new StatusError({ status: 401, serverSays: 'token expired' }, contextOf('list-devices')),
       'list-devices: the server answered with 401: token expired; check --url and that the server is running',
     ],
   ])('begins with its address and ends with the remedy: %s', (error, sentence) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from '../testing/built-command.ts';
-import { CTRL_C, onTerminal } from '../testing/pseudo-terminal.ts';
+import { CTRL_C, runOnTerminal } from '../testing/pseudo-terminal.ts';
 import { withLiveLine } from './live-line.ts';
 import { createOutput } from './output.ts';
 
@@ -92,7 +92,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
   const args = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
   it('counts cases on one line, which is removed at the end', async () => {
-    const { code, written } = await onTerminal([...args(), 'errors/'], wide);
+    const { code, written } = await runOnTerminal([...args(), 'errors/'], wide);
     expect(code).toBe(0);
     const [, first = ''] = written.split(CLEAR);
     expect(first).toMatch(/^suite: 1 of \d+ cases, 0 unsuccessful; errors\//);
@@ -102,7 +102,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
 
   it('removes the live line after Ctrl-C, and prints the summary', async () => {
     const keys = [['suite: 3 of', CTRL_C]] as const;
-    const { code, written } = await onTerminal([...args(), '--jobs', '1'], { ...wide, keys });
+    const { code, written } = await runOnTerminal([...args(), '--jobs', '1'], { ...wide, keys });
     expect(code).toBe(130);
     const lines = finalLines(written);
     expect(lines.filter((line) => / of \d+ cases, /.test(line))).toEqual([]);

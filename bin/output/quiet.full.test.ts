@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../testing/built-command.ts';
-import { onTerminal } from '../testing/pseudo-terminal.ts';
+import { runOnTerminal } from '../testing/pseudo-terminal.ts';
 
 describe('the option --quiet', { timeout: 60_000 }, () => {
   const fleet = [
@@ -22,7 +22,7 @@ describe('the option --quiet', { timeout: 60_000 }, () => {
   });
 
   it('shows no live line on a terminal', async () => {
-    const { written } = await onTerminal([...fleet, '-q']);
+    const { written } = await runOnTerminal([...fleet, '-q']);
     expect(written).not.toContain('\r\u001b[K');
     expect(written).toContain('repeat: npx fleetbed simulate');
   });

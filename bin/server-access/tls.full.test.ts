@@ -34,7 +34,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const at = (name: string): string => join(folder, name);
+const filePath = (name: string): string => join(folder, name);
 
 /** Starts a server with TLS and returns its ready message. */
 async function serve(...args: readonly string[]) {
@@ -72,7 +72,7 @@ describe('serve --tls', () => {
   });
 
   it('is trusted by a fleet with --ca, and by no fleet without it', async () => {
-    const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', at('ca'));
+    const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', filePath('ca'));
     const fleet = ['simulate', '--url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
     const args = [...fleet, '--duration', '2s', '--poll', '1s'];
     expect((await runCommand([...args, '--ca', `${tls.caFile}`])).code).toBe(0);
@@ -90,22 +90,22 @@ describe('serve --tls', () => {
   });
 
   it('writes the CA in three formats, without its key, into a new folder', async () => {
-    const { tls } = await serve('--tls-ca-out', at('new/ca'));
-    expect(tls.caFile).toBe(at('new/ca/ca.pem'));
-    expect(readdirSync(at('new/ca')).sort()).toEqual(['ca.der', 'ca.h', 'ca.pem']);
+    const { tls } = await serve('--tls-ca-out', filePath('new/ca'));
+    expect(tls.caFile).toBe(filePath('new/ca/ca.pem'));
+    expect(readdirSync(filePath('new/ca')).sort()).toEqual(['ca.der', 'ca.h', 'ca.pem']);
     expect(readFileSync(`${tls.caFile}`, 'utf8')).toBe(tls.caPem);
-    for (const name of readdirSync(at('new/ca'))) {
-      expect(readFileSync(at(`new/ca/${name}`), 'latin1')).not.toContain('PRIVATE');
+    for (const name of readdirSync(filePath('new/ca'))) {
+      expect(readFileSync(filePath(`new/ca/${name}`), 'latin1')).not.toContain('PRIVATE');
     }
   });
 
   it('keeps the CA with its key in the given folder', async () => {
-    const first = await serve('--tls-ca-keep', at('kept.pem'));
+    const first = await serve('--tls-ca-keep', filePath('kept.pem'));
     await running?.end();
-    const second = await serve('--tls-ca-keep', at('kept.pem'));
+    const second = await serve('--tls-ca-keep', filePath('kept.pem'));
     expect(second.tls.caPem).toBe(first.tls.caPem);
-    expect(readFileSync(at('kept.pem'), 'utf8')).toContain('PRIVATE KEY');
-    expect(statSync(at('kept.pem')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(filePath('kept.pem'), 'utf8')).toContain('PRIVATE KEY');
+    expect(statSync(filePath('kept.pem')).mode & 0o777).toBe(0o600);
   });
 
   it('serves ports with broken TLS', async () => {
@@ -116,10 +116,10 @@ describe('serve --tls', () => {
   });
 
   it('prints the file of the CA, and the defect of each URL', async () => {
-    running = startCommand(['serve', ...free, '--tls-broken', '--tls-ca-out', at('ca')]);
+    running = startCommand(['serve', ...free, '--tls-broken', '--tls-ca-out', filePath('ca')]);
     const text = await running.waitForOutput('stdout', /oldProtocol\n/);
     expect(text).toMatch(/^ready at https:\S+, /);
-    expect(text).toContain(`\ntest CA in ${at('ca/ca.pem')}\n`);
+    expect(text).toContain(`\ntest CA in ${filePath('ca/ca.pem')}\n`);
     expect(text.match(/\nbroken TLS at https:\/\/127\.0\.0\.1:\d+: \w+/g)).toHaveLength(6);
   });
 });
@@ -157,12 +157,12 @@ describe('serve with wrong TLS options', () => {
 
 describe('serve --tls-ca-out', () => {
   it('ends with exit code 3 before the start when the folder is unwritable', async () => {
-    writeFileSync(at('file'), '');
-    const { code, stderr } = await runCommand(['serve', ...free, '--tls-ca-out', at('file')]);
+    writeFileSync(filePath('file'), '');
+    const { code, stderr } = await runCommand(['serve', ...free, '--tls-ca-out', filePath('file')]);
     expect(code).toBe(3);
     expect(stderr).toContain('--tls-ca-out cannot create');
-    mkdirSync(at('ca/ca.pem'), { recursive: true });
-    const otherRun = await runCommand(['serve', ...free, '--tls-ca-out', at('ca')]);
+    mkdirSync(filePath('ca/ca.pem'), { recursive: true });
+    const otherRun = await runCommand(['serve', ...free, '--tls-ca-out', filePath('ca')]);
     expect(otherRun.code).toBe(3);
     expect(otherRun.stderr).toContain('it is a folder');
   });

@@ -79,10 +79,10 @@ export async function packInto(folder: string): Promise<PackedArchive> {
 /** Packs the package and installs it by npm. */
 export async function installPackage(): Promise<InstalledPackage> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-pack-'));
-  const at = (name: string) => join(folder, name);
+  const filePath = (name: string) => join(folder, name);
   const write = (name: string, text: string): string => {
-    writeFileSync(at(name), text);
-    return at(name);
+    writeFileSync(filePath(name), text);
+    return filePath(name);
   };
   const run = (program: string, ...args: readonly string[]) =>
     promisify(execFile)(program, args, {
@@ -97,7 +97,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   await run('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error');
   const link = (...packages: readonly string[]): void => {
     for (const name of packages) {
-      symlinkSync(join(root, 'node_modules', name), at(join('node_modules', name)));
+      symlinkSync(join(root, 'node_modules', name), filePath(join('node_modules', name)));
     }
   };
   const close = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -34,7 +34,7 @@ export function setup(lane: TestProject): () => void {
     const processes = processesOf(folder);
     rmSync(folder, { recursive: true, force: true });
     if (processes.length === 0) return;
-    for (const line of processes) kill(Number.parseInt(line, 10));
+    for (const line of processes) killProcess(Number.parseInt(line, 10));
     throw new Error(`the tests left processes behind: ${processes.join('; ')}`);
   };
 }
@@ -60,7 +60,7 @@ function textOf(path: string): string {
 }
 
 /** Kills the process, which may have ended meanwhile. */
-function kill(pid: number): void {
+function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -44,7 +44,7 @@ export interface TerminalOptions {
 }
 
 /** Runs `fleetbed` with these arguments to its end. */
-export function onTerminal(args: readonly string[], options?: TerminalOptions) {
+export function runOnTerminal(args: readonly string[], options?: TerminalOptions) {
   return programOnTerminal([process.execPath, command, ...args], options);
 }
 

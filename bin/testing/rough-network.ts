@@ -47,7 +47,9 @@ export async function openRoughNetwork(
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('request', (request, response) => {
-    pass(request, response, { port, agent, ...options }).catch(() => request.socket.destroy());
+    passRequest(request, response, { port, agent, ...options }).catch(() =>
+      request.socket.destroy(),
+    );
   });
   server.on('upgrade', (request, socket: Socket, head) => {
     const { method, url, rawHeaders } = request;
@@ -72,7 +74,7 @@ export async function openRoughNetwork(
 
 type RelayedConnection = RoughNetworkOptions & { readonly port: number; readonly agent: Agent };
 
-async function pass(
+async function passRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { clock, random, latencyMs, resets, isCompressing, port, agent }: RelayedConnection,
@@ -101,11 +103,15 @@ async function pass(
     request.socket.resetAndDestroy();
     return;
   }
-  relay(incoming, response, isCompressing);
+  relayResponse(incoming, response, isCompressing);
 }
 
 /** Sends the response on, with header names in capital letters as some gateways write them. */
-function relay(incoming: IncomingMessage, response: ServerResponse, isCompressing: boolean): void {
+function relayResponse(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  isCompressing: boolean,
+): void {
   const { statusCode = 502, statusMessage, rawHeaders } = incoming;
   const pairs = pairsOf(rawHeaders)
     .map(([name, value]) => [name.toUpperCase(), value] as const)

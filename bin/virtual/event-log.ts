@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { type FleetEvent, inEventOrder } from '../../simulator/device/events.ts';
+import { compareEvents, type FleetEvent } from '../../simulator/device/events.ts';
 import { eventLine } from '../../simulator/report/events-lines.ts';
 
 /** The number of lines and the hash of a finished event log. */
@@ -62,7 +62,7 @@ export class EventLog {
   }
 
   #endInstant(): void {
-    const events = this.#instant.length > 1 ? this.#instant.sort(inEventOrder) : this.#instant;
+    const events = this.#instant.length > 1 ? this.#instant.sort(compareEvents) : this.#instant;
     for (const event of events) this.#text += eventLine(event);
     this.#lines += events.length;
     this.#instant = [];

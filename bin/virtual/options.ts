@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { durationText } from '../../fixtures/base/duration.ts';
 import {
-  inGroup,
+  groupRows,
   type OptionRow,
   type UngroupedRows,
   type ValuesOf,
@@ -18,7 +18,7 @@ import { addOptionRow, addOptionRows } from '../options/option-rows.ts';
 const SEEDS_MAX = 100_000;
 const group = 'Virtual time';
 
-const virtualRows = inGroup(group, {
+const virtualRows = groupRows(group, {
   virtual: {
     flag: '--virtual',
     help: 'run the fleet and a reference server in one process, in virtual time, without network',

@@ -141,7 +141,7 @@ function virtualPlan({ plan, restarts }: VirtualRun): FleetPlan {
   const reboots = restarts.flatMap(({ device, atMs, lastingMs }) =>
     device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
   );
-  const ownServerPlan = onOwnServer(plan);
+  const ownServerPlan = planForOwnServer(plan);
   return reboots.length === 0
     ? ownServerPlan
     : { ...ownServerPlan, incidents: [...(ownServerPlan.incidents ?? []), ...reboots] };
@@ -151,7 +151,7 @@ function virtualPlan({ plan, restarts }: VirtualRun): FleetPlan {
  * Returns the plan for this server and its user, without settings for connections and other
  * servers.
  */
-function onOwnServer({
+function planForOwnServer({
   tls: _certificates,
   tenantToken: _tenant,
   sourceAddresses: _addresses,

@@ -63,7 +63,7 @@ export async function openVirtualServer(
   });
   try {
     if (plan.deploy !== undefined) {
-      await upload(await artifactOf(plan, plan.deploy, startMs), server);
+      await uploadRelease(await artifactOf(plan, plan.deploy, startMs), server);
     }
   } catch (error) {
     await server.close();
@@ -87,7 +87,7 @@ export function artifactOf(
   });
 }
 
-async function upload(
+async function uploadRelease(
   artifact: Buffer,
   { listener, adminToken: token }: RestartableServer,
 ): Promise<void> {

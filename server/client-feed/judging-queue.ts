@@ -2,7 +2,7 @@
  * Events that wait to be judged. The queue has a limit, each client has its share of it, and
  * judging has a share of the time, so that neither traffic nor a slow judge delays requests.
  */
-import { idleShareFromNow, inNextIteration, systemClock } from '../../fixtures/base/clock.ts';
+import { idleShareFromNow, runInNextIteration, systemClock } from '../../fixtures/base/clock.ts';
 
 /** Maximum number of events that wait, of all clients and of one. */
 const EVENTS_MAX = 4000;
@@ -87,7 +87,7 @@ export class JudgingQueue {
   #schedule(): void {
     if (this.#isScheduled || this.size === 0) return;
     this.#isScheduled = true;
-    inNextIteration(() => this.#judgeSlice(BUSY_SLICE_MS));
+    runInNextIteration(() => this.#judgeSlice(BUSY_SLICE_MS));
   }
 
   #judgeSlice(ms: number): void {
@@ -132,5 +132,5 @@ export class JudgingQueue {
 }
 
 function nextIteration(): Promise<void> {
-  return new Promise((resolve) => inNextIteration(resolve));
+  return new Promise((resolve) => runInNextIteration(resolve));
 }

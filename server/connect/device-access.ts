@@ -16,7 +16,7 @@ export interface DeviceSessions {
    * Opens a session and calls `lead`, which must end the session when it succeeds. Ends the session
    * when `lead` fails. Rethrows errors that are not a DeviceSessionError.
    */
-  inSession<Result>(
+  runInSession<Result>(
     access: DeviceAccess,
     lead: (session: DeviceSession) => Promise<Result>,
   ): Promise<Result | SessionFailure>;

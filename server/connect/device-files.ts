@@ -23,7 +23,7 @@ export class DeviceFileAccess {
 
   /** Returns the device's description of a regular file. */
   describe(access: DeviceAccess, path: string): Promise<FileInfo | SessionFailure> {
-    return this.#sockets.inSession(access, async (session) => {
+    return this.#sockets.runInSession(access, async (session) => {
       await openTransfer(session);
       const info = await statFile(session, path);
       session.end();
@@ -35,7 +35,7 @@ export class DeviceFileAccess {
    * Returns the file once its first chunk has arrived, which proves that the device can read it.
    */
   read(access: DeviceAccess, path: string): Promise<RemoteFile | SessionFailure> {
-    return this.#sockets.inSession(access, async (session) => {
+    return this.#sockets.runInSession(access, async (session) => {
       await openTransfer(session);
       const info = await statFile(session, path);
       const chunks = fetchFile(session, path);
@@ -54,7 +54,7 @@ export class DeviceFileAccess {
     put: PutFile,
     content: AsyncIterable<Uint8Array>,
   ): Promise<SessionFailure | undefined> {
-    return this.#sockets.inSession(access, async (session) => {
+    return this.#sockets.runInSession(access, async (session) => {
       await openTransfer(session);
       try {
         await storeFile(session, put, content);

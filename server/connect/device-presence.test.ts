@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 /** Returns the ISO 8601 time that is `seconds` after the start. */
-function at(seconds: number): string {
+function timeAt(seconds: number): string {
   return new Date(startOfTest + seconds * 1000).toISOString();
 }
 
@@ -29,8 +29,8 @@ describe('the presence of a device', () => {
     expect(await presenceOf(server, device)).toEqual({
       device_id: device.id,
       status: 'disconnected',
-      created_ts: at(0),
-      updated_ts: at(0),
+      created_ts: timeAt(0),
+      updated_ts: timeAt(0),
     });
   });
 
@@ -40,15 +40,15 @@ describe('the presence of a device', () => {
     expect(await presenceOf(server, device)).toEqual({
       device_id: device.id,
       status: 'connected',
-      created_ts: at(1),
-      updated_ts: at(1),
+      created_ts: timeAt(1),
+      updated_ts: timeAt(1),
     });
     server.clock.advance(1000);
     socket.close(1000);
     expect(await endOf(socket)).toEqual({ code: 1000, reason: '' });
     expect(await presenceAs(server, device, 'disconnected')).toMatchObject({
-      created_ts: at(1),
-      updated_ts: at(2),
+      created_ts: timeAt(1),
+      updated_ts: timeAt(2),
     });
   });
 
@@ -77,7 +77,7 @@ describe('a second socket of a device', () => {
     await settle();
     expect(await presenceOf(server, device)).toMatchObject({
       status: 'connected',
-      updated_ts: at(1),
+      updated_ts: timeAt(1),
     });
     second.ping('still here');
     expect(String((await once(second, 'pong'))[0])).toBe('still here');

@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 /** Returns the ISO 8601 time that is `seconds` after the start. */
-function at(seconds: number): string {
+function timeAt(seconds: number): string {
   return new Date(startOfTest + seconds * 1000).toISOString();
 }
 
@@ -59,7 +59,7 @@ describe('the heartbeat of a device socket', () => {
     const ended = endOf(socket);
     server.clock.advance(1);
     expect((await ended).code).toBe(1006);
-    expect((await presenceAs(server, device, 'disconnected')).updated_ts).toBe(at(60));
+    expect((await presenceAs(server, device, 'disconnected')).updated_ts).toBe(timeAt(60));
   });
 
   it('measures silence from the last received data, to the millisecond', async () => {
@@ -90,7 +90,7 @@ describe('the heartbeat of a device socket', () => {
     }
     expect(await presenceOf(server, device)).toMatchObject({
       status: 'connected',
-      updated_ts: at(0),
+      updated_ts: timeAt(0),
     });
   });
 });

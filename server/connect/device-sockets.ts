@@ -25,7 +25,7 @@ import { Handshakes } from './handshakes.ts';
 import { watchHeartbeat } from './heartbeat.ts';
 import { Relay } from './relay.ts';
 import type { SocketObserver } from './socket-observer.ts';
-import { onViolation } from './violations.ts';
+import { watchViolations } from './violations.ts';
 
 /** A connecting device with its tenant. */
 interface ConnectingDevice {
@@ -148,7 +148,7 @@ export class DeviceSockets implements DeviceSessions {
    * Opens a session and calls `lead`, which must end the session when it succeeds. Ends the session
    * when `lead` fails. Rethrows errors that are not a DeviceSessionError.
    */
-  async inSession<Result>(
+  async runInSession<Result>(
     { device, user, tenant }: DeviceAccess,
     lead: (session: DeviceSession) => Promise<Result>,
   ): Promise<Result | SessionFailure> {
@@ -229,7 +229,7 @@ export class DeviceSockets implements DeviceSessions {
   #report(...message: Parameters<NonNullable<SocketObserver['onSocket']>>): void {
     for (const observer of this.#observers) observer.onSocket?.(...message);
     const [socket, { socket: owner, deviceId, requestId }] = message;
-    onViolation(socket, ({ code, reason }) => {
+    watchViolations(socket, ({ code, reason }) => {
       const event = code === 0 ? 'stays open' : `was closed with ${code}`;
       this.#log.info(
         `the WebSocket of a ${owner} ${event}: ${reason} (device ${deviceId}, ${requestId}); see: npx fleetbed journal --kind frame --device ${deviceId}`,

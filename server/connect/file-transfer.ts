@@ -116,7 +116,7 @@ export async function storeFile(
   await nextOfType(session, 'ack');
   let sentBytes = 0;
   let acknowledgedBytes = 0;
-  for await (const body of inChunks(content)) {
+  for await (const body of splitIntoChunks(content)) {
     const props = { offset: sentBytes };
     session.send({ proto: fileTransfer, typ: 'file_chunk', props, body });
     sentBytes += body.length;
@@ -172,7 +172,9 @@ function isRegular(mode: number): boolean {
   return (mode & fileModes.irregular) === 0 && (statKind === 0 || statKind === statPlainFile);
 }
 
-async function* inChunks(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* splitIntoChunks(
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
   const { fileChunkBytes } = limits;
   let remainingBytes: Uint8Array = new Uint8Array();
   for await (const part of content) {

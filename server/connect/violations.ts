@@ -16,7 +16,7 @@ export interface Violation {
 
 const violated = 'violated';
 
-/** Closes the socket for a violation, and notifies those that called `onViolation`. */
+/** Closes the socket for a violation, and notifies those that called `watchViolations`. */
 export function closeFor(socket: WebSocket, violation: Violation): void {
   // A socket that is closing already has its reason.
   if (socket.readyState !== socket.OPEN) return;
@@ -24,13 +24,13 @@ export function closeFor(socket: WebSocket, violation: Violation): void {
   closeWith(socket, violation.code, violation.reason);
 }
 
-/** Notifies those that called `onViolation` of a message that has no effect. */
+/** Notifies those that called `watchViolations` of a message that has no effect. */
 export function reportIgnoredMessage(socket: WebSocket, reason: string): void {
   socket.emit(violated, { code: 0, reason } satisfies Violation);
 }
 
 /** Calls `notify` for the violation that closes the socket, and for remarks. */
-export function onViolation(socket: WebSocket, notify: (violation: Violation) => void): void {
+export function watchViolations(socket: WebSocket, notify: (violation: Violation) => void): void {
   socket.on(violated, notify);
 }
 

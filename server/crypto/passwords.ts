@@ -28,7 +28,7 @@ export class TooManyLogins extends Error {
  */
 export async function hashPassword(password: string, random: Random): Promise<string> {
   const salt = random.bytes(16);
-  return `${salt.toString('hex')}:${(await derive(password, salt)).toString('hex')}`;
+  return `${salt.toString('hex')}:${(await deriveHash(password, salt)).toString('hex')}`;
 }
 
 /** Stands in for a missing hash, so that the check takes the same time for an unknown user. */
@@ -44,14 +44,14 @@ export async function verifyPassword(
   stored: string | undefined,
 ): Promise<boolean> {
   const [salt = '', hash = ''] = (stored ?? noHash).split(':');
-  const derived = await derive(password, Buffer.from(salt, 'hex'));
+  const derived = await deriveHash(password, Buffer.from(salt, 'hex'));
   return timingSafeEqual(Buffer.from(hash, 'hex'), derived) && stored !== undefined;
 }
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function derive(password: string, salt: Buffer): Promise<Buffer> {
+async function deriveHash(password: string, salt: Buffer): Promise<Buffer> {
   if (running < RUNNING_MAX) running += 1;
   else if (waiting.length >= WAITING_MAX) throw new TooManyLogins('too many logins are waiting');
   else await new Promise<void>((resolve) => waiting.push(resolve));

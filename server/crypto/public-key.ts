@@ -34,7 +34,7 @@ const cache = new Map<string, PublicKey>();
 export function readPublicKey(text: string): PublicKey | UnusableKey {
   const cachedKey = cache.get(text);
   if (cachedKey) return cachedKey;
-  const parsedKey = readPlainEd25519(text) ?? parse(text);
+  const parsedKey = readPlainEd25519(text) ?? parseKey(text);
   if ('reason' in parsedKey || text.length > CACHED_TEXT_MAX_CHARACTERS) return parsedKey;
   if (cache.size >= CACHED_KEYS_MAX) cache.clear();
   cache.set(text, parsedKey);
@@ -63,7 +63,7 @@ function readPlainEd25519(text: string): PublicKey | undefined {
   return { keyType: 'ed25519', key: createPublicKey({ key: jwk, format: 'jwk' }), pem };
 }
 
-function parse(text: string): PublicKey | UnusableKey {
+function parseKey(text: string): PublicKey | UnusableKey {
   if (!hasAtMostCharacters(text, TEXT_MAX_CHARACTERS)) {
     return { reason: `has more than ${TEXT_MAX_CHARACTERS} characters` };
   }
@@ -79,7 +79,7 @@ function parse(text: string): PublicKey | UnusableKey {
   const algorithm = keyAlgorithms.find(({ detects }) => detects(key));
   if (!algorithm) {
     return {
-      reason: `has an unsupported algorithm (${describe(key)}); use RSA, ECDSA P-256 or Ed25519`,
+      reason: `has an unsupported algorithm (${describeKey(key)}); use RSA, ECDSA P-256 or Ed25519`,
     };
   }
   const unfit = algorithm.unfit?.(key);
@@ -105,7 +105,7 @@ function toKeyObject(text: string): KeyObject | undefined {
   }
 }
 
-function describe(key: KeyObject): string {
+function describeKey(key: KeyObject): string {
   const curve = key.asymmetricKeyDetails?.namedCurve;
   return curve ?? key.asymmetricKeyType ?? 'unknown';
 }

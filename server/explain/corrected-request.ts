@@ -182,7 +182,7 @@ function queryFor(
   if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
   const names = Object.keys(query);
-  const search = status === 410 ? forSuccessor(request.search, names) : request.search;
+  const search = status === 410 ? successorQuery(request.search, names) : request.search;
   const parameters = givenIn(search, names);
   const [, refused = ''] = /^query\.(.+)$/.exec(location) ?? [];
   const isSent = Object.keys(parameters).every((name) => new URLSearchParams(search).has(name));
@@ -204,7 +204,7 @@ function queryFor(
  * dropped, because they would filter nothing.
  * Spec: Deprecated APIs
  */
-function forSuccessor(search: string, names: readonly string[]): string {
+function successorQuery(search: string, names: readonly string[]): string {
   const pairs = [...new URLSearchParams(search)].map(([name, value]): [string, string] => {
     const isId = /^[\da-f]{8}-/.test(value);
     return name === 'search' ? [isId ? 'id' : 'name', value] : [name, value];

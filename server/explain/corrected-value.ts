@@ -240,14 +240,14 @@ function formsOf(sent: unknown, shape: Shape, facts: ConversionFacts): readonly 
     const isOne = sent.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
     const map = mapIn(sent);
     const alone = isOne ? [one, ...formsOf(one, shape, facts)] : [];
-    return [...(map ? [map] : []), ...alone, ...within(sent, shape)];
+    return [...(map ? [map] : []), ...alone, ...wrapValue(sent, shape)];
   }
   if (typeof sent === 'number' || typeof sent === 'boolean') {
     const numerals = [String(sent), ...(facts.isQuery ? boundsNear(Number(sent), shape) : [])];
     return typeof sent === 'number' ? [...numerals, ...dateTimesOf(sent)] : numerals;
   }
   if (typeof sent === 'string') {
-    return [...formsOfText(sent, shape, facts), ...within(sent, shape)];
+    return [...formsOfText(sent, shape, facts), ...wrapValue(sent, shape)];
   }
   if (!isObject(sent)) return [];
   // The identity was sent as an object instead of as JSON text.
@@ -267,7 +267,7 @@ function mapIn(list: readonly unknown[]): object | undefined {
 }
 
 /** Returns the sent value wrapped in an object, once for each member that the shape has. */
-function within(given: unknown, shape: Shape): unknown[] {
+function wrapValue(given: unknown, shape: Shape): unknown[] {
   return memberNames(shape).map((name) => ({ [name]: given }));
 }
 
@@ -381,17 +381,17 @@ function valueAt(value: unknown, keys: readonly Key[]): unknown {
 
 function replaced(value: unknown, [key, ...rest]: readonly Key[], by: unknown): unknown {
   if (key === undefined) return by;
-  const into = (member: unknown): unknown => replaced(member, rest, by);
+  const replaceIn = (member: unknown): unknown => replaced(member, rest, by);
   if (Array.isArray(value))
-    return value.map((one, index) => (index === Number(key) ? into(one) : one));
+    return value.map((one, index) => (index === Number(key) ? replaceIn(one) : one));
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const formerMember = members.find(([name]) => name === key)?.[1];
   const otherMembers = members.map(([name, one]): [string, unknown] => [
     name,
-    name === key ? into(one) : one,
+    name === key ? replaceIn(one) : one,
   ]);
   const all = members.some(([name]) => name === key)
     ? otherMembers
-    : [...otherMembers, [String(key), into(formerMember)] as const];
+    : [...otherMembers, [String(key), replaceIn(formerMember)] as const];
   return Object.fromEntries(all.filter(([, one]) => one !== undefined));
 }

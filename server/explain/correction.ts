@@ -9,13 +9,13 @@ import { maskText } from '../http/masking.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import { type CorrectedRequest, correctRequest } from './corrected-request.ts';
 import {
-  inOtherVersion,
   isWider,
   listOperationFor,
   mayBeMeant,
   methodsLike,
   nearestOperation,
   operationAt,
+  otherVersionOf,
   parametersIn,
 } from './nearest.ts';
 import { ownerOf, safePoll } from './polls.ts';
@@ -183,7 +183,7 @@ function meantBy({ request, refusal, operation, mounts }: CorrectionInput): Oper
     evidence instanceof UnknownPath
       ? similarOperationOf(request, evidence).operation
       : (operationAt(path, methodsLike(method), knownOperations) ??
-        inOtherVersion(method, path, knownOperations) ??
+        otherVersionOf(method, path, knownOperations) ??
         operationAt(path, ['GET'], knownOperations) ??
         similarTo(request, knownOperations));
   if (!intendedOperation || !mayBeMeant(method, intendedOperation)) return undefined;

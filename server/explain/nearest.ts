@@ -90,7 +90,7 @@ export function isWider({ path }: Operation, sent: string): boolean {
 }
 
 /** Returns the operation with the same method whose path differs only in the version. */
-export function inOtherVersion(
+export function otherVersionOf(
   method: string,
   path: string,
   operations: readonly Operation[],

@@ -58,7 +58,7 @@ export function safePoll(
     deviceDeployments.listOpen(deviceId),
   );
   if (isWhole && hasOtherVersionForm(request, operation)) {
-    return { operation, request: inVersion(request, operation, sentData), ...warning };
+    return { operation, request: convertRequest(request, operation, sentData), ...warning };
   }
   const isNothing =
     Object.keys(sentData).length === 0 && bodyOf(request) === undefined && !isUnknown;
@@ -81,7 +81,7 @@ function conflictWarning(
   return isSame ? {} : { endsUpdateOf: pairsText(parsePollData(inProgress.pollData)) };
 }
 
-function inVersion(
+function convertRequest(
   request: ReceivedRequest,
   operation: Operation,
   provides: ReceivedProvides,

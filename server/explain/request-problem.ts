@@ -83,7 +83,7 @@ export function problemInRequest(refused: RefusedRequest): RequestProblem {
 const locationPattern = /^(body|query|path)(?:: ([\w.]+))?: /;
 
 function locationOf({ refusal: { detail, error }, operation }: RefusedRequest): string {
-  if (detail?.path !== undefined) return inParameter(detail.path, operation);
+  if (detail?.path !== undefined) return correctParameterName(detail.path, operation);
   const [, where, name] = locationPattern.exec(error) ?? [];
   if (where === undefined) return 'request';
   if (where === 'path' && operation?.query?.path) return 'query.path';
@@ -91,7 +91,7 @@ function locationOf({ refusal: { detail, error }, operation }: RefusedRequest): 
 }
 
 /** Returns the place with the name that the operation gives its path parameter. */
-function inParameter(location: string, operation: Operation | undefined): string {
+function correctParameterName(location: string, operation: Operation | undefined): string {
   const names = [...(operation?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const [where, name] = location.split('.');
   if (where !== 'path' || name === undefined || names.includes(name)) return location;

@@ -11,7 +11,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-const at = (seconds: number): string => new Date(startOfTest + seconds * 1000).toISOString();
+const timeAt = (seconds: number): string => new Date(startOfTest + seconds * 1000).toISOString();
 const match = { operation: 'count-devices' };
 const act = { kind: 'respond', status: 503 };
 
@@ -32,14 +32,14 @@ describe('the times of a fault rule', () => {
 describe('a fault rule with a time window', () => {
   it("is active from its start until its end on the server's clock", async () => {
     const times = 'until-cleared';
-    await plan(server, { match, act, times, from: at(60), until: at(120) });
+    await plan(server, { match, act, times, from: timeAt(60), until: timeAt(120) });
     const seen = [await statusAfter(59), await statusAfter(1), await statusAfter(59)];
     expect([...seen, await statusAfter(1)]).toEqual([200, 503, 503, 200]);
     expect(await ruleCounts(server)).toMatchObject({ matched: 2, fired: 2 });
   });
 
   it('does not count requests before its start', async () => {
-    await plan(server, { match: { ...match, nthCall: 2 }, act, from: at(60) });
+    await plan(server, { match: { ...match, nthCall: 2 }, act, from: timeAt(60) });
     const early = [await statusAfter(0), await statusAfter(0)];
     expect([...early, await statusAfter(60), await statusAfter(0)]).toEqual([200, 200, 200, 503]);
   });

@@ -36,7 +36,7 @@ function headersOf(...more: readonly string[]): readonly string[] {
 }
 
 /** Splits the body into chunks of the given size, encoded as on the wire. */
-function inChunks(body: Buffer, size: number): Buffer {
+function encodeChunks(body: Buffer, size: number): Buffer {
   const parts: Buffer[] = [];
   for (let from = 0; from < body.length; from += size) {
     const part = body.subarray(from, from + size);
@@ -47,7 +47,7 @@ function inChunks(body: Buffer, size: number): Buffer {
 
 function putChunked(body: Buffer, size: number) {
   const head = rawRequest(`PUT ${path}`, headersOf('Transfer-Encoding: chunked'));
-  return sendRaw(server, Buffer.concat([Buffer.from(head), inChunks(body, size)]));
+  return sendRaw(server, Buffer.concat([Buffer.from(head), encodeChunks(body, size)]));
 }
 
 /** Returns a valid configuration of exactly this many bytes, padded with white space. */

@@ -48,7 +48,7 @@ export function failBody(request: IncomingMessage, failure: BodyFailure): boolea
  * Calls the listener once with the refusal of a body that cannot be read to its end. For readers of
  * streamed bodies; `readBody` returns that refusal itself.
  */
-export function onBodyFailure(request: IncomingMessage, refuseBody: (refusal: Refusal) => void) {
+export function watchBodyFailure(request: IncomingMessage, refuseBody: (refusal: Refusal) => void) {
   const failure = failures.get(request);
   if (failure) {
     refuseBody(failure(nothingReceived));

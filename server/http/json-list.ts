@@ -2,7 +2,7 @@
  * A list of any length as the body of a response. Its JSON is generated in turns while the client
  * reads.
  */
-import { inTurns, type LongTaskCaller } from '../../fixtures/base/clock.ts';
+import { type LongTaskCaller, yieldInTurns } from '../../fixtures/base/clock.ts';
 
 /**
  * A response up to this length is sent in one piece with Content-Length; a longer one in chunks.
@@ -72,7 +72,7 @@ function* present<Key, Item>(
 async function* chunksOf(items: Iterable<unknown>, caller: LongTaskCaller): AsyncGenerator<string> {
   let chunk = '[';
   let separator = '';
-  for await (const item of inTurns(items, caller)) {
+  for await (const item of yieldInTurns(items, caller)) {
     chunk += separator + JSON.stringify(item);
     separator = ',';
     if (chunk.length < CHUNK_CHARACTERS) continue;

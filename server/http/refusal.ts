@@ -33,14 +33,14 @@ type OptionalDetail = RefusalDetail | undefined;
  * Returns the detail of a path parameter that names nothing that exists; `expected` describes a
  * valid value. Where the path has no parameter of this name, `id` or its only parameter is meant.
  */
-export function inPath(name: string, expected: string): RefusalDetail {
+export function pathDetail(name: string, expected: string): RefusalDetail {
   return { path: `path.${name}`, expected };
 }
 
 /**
  * Returns the detail of a refusal that the server's state caused; the request itself is valid.
  */
-export function inState(expected: string, actual?: string): RefusalDetail {
+export function stateDetail(expected: string, actual?: string): RefusalDetail {
   return { path: 'state', expected, ...(actual !== undefined && { actual }) };
 }
 
@@ -48,7 +48,7 @@ export function inState(expected: string, actual?: string): RefusalDetail {
  * Returns the detail of a refusal that the user's roles caused; `expected` is what the roles
  * permit.
  */
-export function ofRoles(expected: string, path = 'state'): RefusalDetail {
+export function roleDetail(expected: string, path = 'state'): RefusalDetail {
   return { path, expected, requirement: 'errors.role-forbidden-is-403' };
 }
 

@@ -3,7 +3,7 @@
  * common headers.
  */
 import type { AdjustableClock } from '../../fixtures/base/adjustable-clock.ts';
-import { inTurns } from '../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../fixtures/base/clock.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { Addresses } from './addresses.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -239,7 +239,7 @@ export class ResponseWriter {
     this.#applyHeaders(exchange, headers);
     response.writeHead(status);
     // A synchronous generator runs in turns, so that it does not block other requests.
-    const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
+    const paced = Symbol.asyncIterator in parts ? parts : yieldInTurns(parts);
     const unreadData = this.#unreadBytes.open(() => response.destroy());
     for await (const part of paced) {
       if (response.destroyed) return;

@@ -24,11 +24,11 @@ import { type Turns, turnKeyOf } from '../pipeline/turns.ts';
 import { type ConnectionLimits, completeConnectionLimits } from '../settings.ts';
 import { connectionOptions, enforceConnectionLimits, HEADERS_MAX } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
-import { inOrder } from './pipelining.ts';
+import { keepOrder } from './pipelining.ts';
 import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
 import { answerUnparsableRequest, bareResponse } from './unparsable.ts';
-import { onUpgrade, restoreHeaders } from './upgrades.ts';
+import { handleUpgrades, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
   readonly routes: Routes;
@@ -92,7 +92,7 @@ export function createListener(options: ListenerOptions): Server {
   });
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     restoreHeaders(request);
-    inOrder(request, response, () => dispatch(request, () => open(request, response)));
+    keepOrder(request, response, () => dispatch(request, () => open(request, response)));
   };
   const onHandshake = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = responseOn(request, socket as Socket, classes.ServerResponse);
@@ -102,7 +102,7 @@ export function createListener(options: ListenerOptions): Server {
   // Without these handlers Node would answer an Expect header with an empty 417, and CONNECT not
   // at all.
   server.on('checkExpectation', onRequest);
-  onUpgrade(server, {
+  handleUpgrades(server, {
     isAccepted: (request) => opensSocket(options.routes, request),
     accept: onHandshake,
   });

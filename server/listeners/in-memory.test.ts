@@ -24,7 +24,7 @@ interface HttpResponse {
   readonly body: string;
 }
 
-function inMemory(request: Omit<MemoryRequest, 'host'>): Promise<HttpResponse> {
+function requestInMemory(request: Omit<MemoryRequest, 'host'>): Promise<HttpResponse> {
   return new Promise((resolve) => {
     let head: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
     const chunks: Buffer[] = [];
@@ -41,7 +41,7 @@ function inMemory(request: Omit<MemoryRequest, 'host'>): Promise<HttpResponse> {
   });
 }
 
-function overHttp({
+function requestOverHttp({
   method,
   target,
   headers,
@@ -105,7 +105,7 @@ const requests: Readonly<Record<string, () => Omit<MemoryRequest, 'host'>>> = {
 
 describe('the API called in memory', () => {
   it.each(Object.entries(requests))('answers as over HTTP: %s', async (_, request) => {
-    expect(await inMemory(request())).toEqual(await overHttp(request()));
+    expect(await requestInMemory(request())).toEqual(await requestOverHttp(request()));
   });
 
   it('serves byte ranges of artifact files', async () => {
@@ -119,7 +119,7 @@ describe('the API called in memory', () => {
     const form = new FormData();
     form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
     const encoded = new Response(form);
-    const uploaded = await inMemory({
+    const uploaded = await requestInMemory({
       method: 'POST',
       target: '/api/management/v1/deployments/artifacts',
       headers: { ...admin(), 'Content-Type': encoded.headers.get('content-type') ?? '' },
@@ -127,7 +127,7 @@ describe('the API called in memory', () => {
     });
     expect(uploaded.status).toBe(201);
     const id = String(uploaded.headers.location).split('/').at(-1);
-    const link = await inMemory({
+    const link = await requestInMemory({
       method: 'GET',
       target: `/api/management/v1/deployments/artifacts/${id}/download`,
       headers: admin(),
@@ -138,11 +138,11 @@ describe('the API called in memory', () => {
       target: pathname + search,
       headers: { ...json, Range: 'bytes=0-99' },
     });
-    const response = await inMemory(part());
+    const response = await requestInMemory(part());
     expect(response).toMatchObject({
       status: 206,
       headers: { 'content-length': '100', 'content-range': `bytes 0-99/${artifact.length}` },
     });
-    expect(response).toEqual(await overHttp(part()));
+    expect(response).toEqual(await requestOverHttp(part()));
   });
 });

@@ -59,7 +59,7 @@ function messagesOf(app: Routes['app']) {
       for (const name in headers) {
         const value = headers[name] ?? '';
         this.rawHeaders.push(name, value);
-        namedHeaders[inLowerCase(name)] = value;
+        namedHeaders[lowerCaseOf(name)] = value;
       }
       if (body !== undefined && body !== null) {
         namedHeaders['content-length'] = String(this.wholeBody.length);
@@ -95,11 +95,11 @@ function messagesOf(app: Routes['app']) {
       const headerArgument = more.at(-1);
       if (Array.isArray(headerArgument)) {
         for (let at = 0; at < headerArgument.length; at += 2) {
-          addHeader(namedHeaders, inLowerCase(String(headerArgument[at])), headerArgument[at + 1]);
+          addHeader(namedHeaders, lowerCaseOf(String(headerArgument[at])), headerArgument[at + 1]);
         }
       } else if (typeof headerArgument === 'object' && headerArgument !== null) {
         for (const [name, value] of Object.entries(headerArgument)) {
-          addHeader(namedHeaders, inLowerCase(name), value);
+          addHeader(namedHeaders, lowerCaseOf(name), value);
         }
       }
       this.#reader.onHead(status, namedHeaders);
@@ -156,7 +156,7 @@ function addHeader(headers: ResponseHeaders, name: string, value: unknown): void
 const lowered = new Map<string, string>();
 const NAMES_MAX = 1000;
 
-function inLowerCase(name: string): string {
+function lowerCaseOf(name: string): string {
   const lowerName = lowered.get(name);
   if (lowerName !== undefined) return lowerName;
   const lower = name.toLowerCase();

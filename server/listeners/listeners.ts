@@ -200,7 +200,7 @@ class OpenServers {
   }
 
   async close(farewell?: Promise<void>): Promise<void> {
-    const closed = this.#servers.map(shut);
+    const closed = this.#servers.map(shutServer);
     // System time: a tenant's clock may be stopped, and the wait would then never end.
     const over = new AbortController();
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
@@ -234,7 +234,7 @@ function listen(server: Server, host: string, port: number): Promise<string> {
 }
 
 /** Stops accepting connections, and ends all requests; resolves once every connection is closed. */
-function shut(server: Server): Promise<void> {
+function shutServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

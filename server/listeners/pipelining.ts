@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { inNextIteration } from '../../fixtures/base/clock.ts';
+import { runInNextIteration } from '../../fixtures/base/clock.ts';
 
 /**
  * Reading from a connection stops while this many of its requests wait, so its closing is not
@@ -25,7 +25,7 @@ const waiting = new WeakMap<Socket, number>();
  * connection are answered, or at once if there are none. Never calls it when the connection closes first.
  * Closes a connection on which too many requests wait.
  */
-export function inOrder(request: IncomingMessage, response: ServerResponse, handle: () => void) {
+export function keepOrder(request: IncomingMessage, response: ServerResponse, handle: () => void) {
   // Node assigns the connection to one response at a time.
   if (response.socket) {
     handle();
@@ -45,7 +45,7 @@ export function inOrder(request: IncomingMessage, response: ServerResponse, hand
     const wasFull = isFull(socket);
     waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
     if (wasFull && !isFull(socket)) socket.resume();
-    inNextIteration(() => {
+    runInNextIteration(() => {
       if (!socket.destroyed) handle();
     });
   });

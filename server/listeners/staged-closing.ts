@@ -33,12 +33,12 @@ export class StagedClosing {
   watch(server: Server): void {
     const close = (socket: Socket): void => this.close(socket);
     const { destroySoon } = Socket.prototype;
-    const inStages = function (this: Socket): void {
+    const closeInStages = function (this: Socket): void {
       if (mayStillSend(this)) close(this);
       else destroySoon.call(this);
     };
     const prepare = (socket: Socket): void => {
-      socket.destroySoon = inStages;
+      socket.destroySoon = closeInStages;
     };
     server.on('connection', prepare);
     server.on('secureConnection', prepare);

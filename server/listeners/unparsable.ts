@@ -118,12 +118,12 @@ export function answerUnparsableRequest(
     const refusal = (received: ReceivedPart): Refusal =>
       createFailure(received).refusalWith(Number.parseInt(status, 10));
     if (unfinished && fail(unfinished, refusal)) {
-      afterEarlierResponses(socket, unfinished, (answering) => {
+      awaitEarlierResponses(socket, unfinished, (answering) => {
         if (answering) answering.shouldKeepAlive = false;
       });
       return;
     }
-    afterEarlierResponses(socket, unfinished, (answering) =>
+    awaitEarlierResponses(socket, unfinished, (answering) =>
       turns.start('', () => {
         const hasResponse = unfinished !== undefined && (!answering || answering.headersSent);
         const mayAnswer = socket.writable && !closing.isClosing(socket) && !hasResponse;
@@ -143,14 +143,14 @@ function isLost(code: string): boolean {
  * Calls `callback` once all requests before the unfinished one are answered, or all if there is
  * none, with the response to the unfinished one unless it was sent.
  */
-function afterEarlierResponses(
+function awaitEarlierResponses(
   socket: Socket,
   unfinished: IncomingMessage | undefined,
   callback: (answering: ServerResponse | undefined) => void,
 ): void {
   const answering = currentResponse(socket) ?? undefined;
   if (!answering || (answering.req === unfinished && !answering.headersSent)) callback(answering);
-  else answering.once('close', () => afterEarlierResponses(socket, unfinished, callback));
+  else answering.once('close', () => awaitEarlierResponses(socket, unfinished, callback));
 }
 
 /** Returns the request whose body has not arrived completely. */

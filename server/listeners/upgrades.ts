@@ -32,16 +32,16 @@ const KEPT_MAX_BYTES = 65_536;
 const readAgain = new WeakMap<Duplex, IncomingMessage>();
 
 /** Takes over connections that HTTP releases for an upgrade, or returns them to HTTP. */
-export function onUpgrade(server: Server, { isAccepted, accept }: UpgradeOptions): void {
+export function handleUpgrades(server: Server, { isAccepted, accept }: UpgradeOptions): void {
   const acceptInTurn = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
-    afterResponses(socket, [head], (read) => accept(request, socket, read));
+    awaitResponses(socket, [head], (read) => accept(request, socket, read));
   server.on('connect', acceptInTurn);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (isAccepted(request)) {
       acceptInTurn(request, socket, head);
       return;
     }
-    afterResponses(socket, [headWithoutUpgrade(request), head], (read) => {
+    awaitResponses(socket, [headWithoutUpgrade(request), head], (read) => {
       readAgain.set(socket, request);
       socket.unshift(read);
       server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
@@ -72,7 +72,7 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
  * Calls `callback` once the earlier requests of the connection are answered, with all bytes read since;
  * never if the connection closes first.
  */
-function afterResponses(socket: Duplex, read: Buffer[], callback: (read: Buffer) => void): void {
+function awaitResponses(socket: Duplex, read: Buffer[], callback: (read: Buffer) => void): void {
   if (!currentResponse(socket)) {
     callback(Buffer.concat(read));
     return;

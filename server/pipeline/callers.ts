@@ -88,7 +88,7 @@ export class Callers {
     const caller = this.#holderOfToken(request, kind, id);
     const { authorization, cookie } = request.headers;
     const isCookieToken = kind !== 'device' && authorization === undefined && cookie !== undefined;
-    return isCookieToken && caller instanceof Refusal ? ofCookie(caller) : caller;
+    return isCookieToken && caller instanceof Refusal ? cookieRefusal(caller) : caller;
   }
 
   #holderOfToken(
@@ -286,7 +286,7 @@ function isoOf(ms: number): string {
 }
 
 /** Returns the refusal of a token that came in the cookie: the location is the Cookie header. */
-function ofCookie({ status, error, headers, detail }: Refusal): Refusal {
+function cookieRefusal({ status, error, headers, detail }: Refusal): Refusal {
   if (detail?.path !== 'header.Authorization')
     return new Refusal(status, error, { headers, detail });
   return new Refusal(status, error, { headers, detail: { ...detail, path: 'header.Cookie' } });

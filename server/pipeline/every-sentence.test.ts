@@ -67,10 +67,14 @@ function pathsIn(value: unknown, path: JsonPath = []): JsonPath[] {
 
 function withValue(value: unknown, [key, ...rest]: JsonPath, wrong: unknown): unknown {
   if (key === undefined) return wrong;
-  const into = (member: unknown): unknown => withValue(member, rest, wrong);
-  if (Array.isArray(value)) return value.map((one, index) => (index === key ? into(one) : one));
+  const replaceIn = (member: unknown): unknown => withValue(member, rest, wrong);
+  if (Array.isArray(value))
+    return value.map((one, index) => (index === key ? replaceIn(one) : one));
   return Object.fromEntries(
-    Object.entries(value as object).map(([name, one]) => [name, name === key ? into(one) : one]),
+    Object.entries(value as object).map(([name, one]) => [
+      name,
+      name === key ? replaceIn(one) : one,
+    ]),
   );
 }
 

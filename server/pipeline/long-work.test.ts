@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inNextIteration } from '../../fixtures/base/clock.ts';
+import { runInNextIteration } from '../../fixtures/base/clock.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
 import { Refusal } from '../http/refusal.ts';
 import { LongWork } from './long-work.ts';
@@ -34,9 +34,9 @@ function controllableWork(work = new LongWork(unlimited)) {
 }
 
 /** Waits for more event-loop iterations than any running work needs. */
-async function afterIterations(): Promise<void> {
+async function awaitIterations(): Promise<void> {
   for (let iteration = 0; iteration < 50; iteration += 1) {
-    await new Promise<void>((resolve) => inNextIteration(resolve));
+    await new Promise<void>((resolve) => runInNextIteration(resolve));
   }
 }
 
@@ -44,10 +44,10 @@ describe('long work', () => {
   it('runs for two callers at a time, one piece each, in turns', async () => {
     const { events, run, finish } = controllableWork();
     const all = [run('a', 'a1'), run('a', 'a2'), run('b', 'b1'), run('b', 'b2'), run('c', 'c1')];
-    await afterIterations();
+    await awaitIterations();
     expect(events).toEqual(['a1 begins', 'b1 begins']);
     for (const name of ['a1', 'a2']) finish(name);
-    await afterIterations();
+    await awaitIterations();
     expect(events.slice(2)).toEqual(['a1 ends', 'a2 begins', 'a2 ends', 'c1 begins']);
     for (const name of ['b1', 'b2', 'c1']) finish(name);
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b1', 'b2', 'c1']);
@@ -56,7 +56,7 @@ describe('long work', () => {
   it('stops when its caller disconnects, and never starts if that happens before', async () => {
     const { events, run, finish, leave } = controllableWork();
     const [first, second, third] = [run('a', 'a1'), run('a', 'a2'), run('a', 'a3')];
-    await afterIterations();
+    await awaitIterations();
     leave('a1');
     leave('a2');
     await expect(first).rejects.toThrow(Disconnected);

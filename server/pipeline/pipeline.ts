@@ -139,7 +139,7 @@ export class Pipeline {
     const { exchange, endpoint, log } = context;
     if (log.debugOn) log.debug(responseLine(exchange, response));
     if (response.status === 101) {
-      upgrade(context, response);
+      upgradeConnection(context, response);
       return;
     }
     const { mediaType } = endpoint.operation.success[response.status] ?? {};
@@ -217,7 +217,7 @@ export class Pipeline {
 }
 
 /** Passes the connection to the upgrade function of the endpoint's 101 response. */
-function upgrade({ exchange, interception }: RequestContext, success: Success): void {
+function upgradeConnection({ exchange, interception }: RequestContext, success: Success): void {
   const { request, response, requestId, upgrade: pendingUpgrade } = exchange;
   if (!pendingUpgrade || !success.upgrade) throw new Error('101 for a request without an upgrade');
   // Node types the connection as any Duplex; an upgrade of this server always has a TCP socket.

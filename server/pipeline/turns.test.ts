@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { inNextIteration, ManualClock } from '../../fixtures/base/clock.ts';
+import { ManualClock, runInNextIteration } from '../../fixtures/base/clock.ts';
 import { ObservedClock } from '../testing/looked-at-clock.ts';
 import { Turns } from './turns.ts';
 
 function nextIteration(): Promise<void> {
-  return new Promise((resolve) => inNextIteration(resolve));
+  return new Promise((resolve) => runInNextIteration(resolve));
 }
 
 function watched(turns: Turns) {

@@ -1,7 +1,7 @@
 /** Spreads requests that arrive together over iterations of the event loop; callers take turns. */
 import type { IncomingMessage } from 'node:http';
 import { CallerQueue } from '../../fixtures/base/caller-queue.ts';
-import { type Clock, inNextIteration } from '../../fixtures/base/clock.ts';
+import { type Clock, runInNextIteration } from '../../fixtures/base/clock.ts';
 
 /** Time in milliseconds after which an iteration starts no further request. */
 const ITERATION_MS = 10;
@@ -73,13 +73,13 @@ export class Turns {
     const nowMs = this.#clock.monotonicMs();
     if (this.#readMs === undefined) {
       this.#readMs = nowMs;
-      inNextIteration(() => {
+      runInNextIteration(() => {
         this.#readMs = undefined;
       });
     }
     if (nowMs - this.#readMs <= READ_MS) return;
     this.#readMs = Number.POSITIVE_INFINITY;
-    for (const stop of this.#readers) inNextIteration(stop());
+    for (const stop of this.#readers) runInNextIteration(stop());
   }
 
   /** Calls `callback` when the request may start: at once, or in its turn. */
@@ -93,15 +93,15 @@ export class Turns {
     const nowMs = this.#clock.monotonicMs();
     if (this.#startedMs !== undefined) return nowMs - this.#startedMs <= ITERATION_MS * (1 - share);
     this.#startedMs = nowMs;
-    inNextIteration(() => {
+    runInNextIteration(() => {
       this.#startedMs = undefined;
     });
     return true;
   }
 
   #startInNextIteration(count: number): void {
-    for (let starts = count; starts > 0; starts -= 1) inNextIteration(() => this.#startOne());
-    inNextIteration(() => {
+    for (let starts = count; starts > 0; starts -= 1) runInNextIteration(() => this.#startOne());
+    runInNextIteration(() => {
       if (!this.#queue.isEmpty) this.#startInNextIteration(STARTS_MAX);
     });
   }

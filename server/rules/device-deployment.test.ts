@@ -5,10 +5,10 @@ import {
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import {
-  afterOffer,
-  afterReport,
-  afterRetry,
-  afterStop,
+  applyOffer,
+  applyReport,
+  applyRetry,
+  applyStop,
   type DeviceDeployment,
   historyDeletion,
   initialState,
@@ -87,7 +87,7 @@ describe("a device's status report", () => {
   );
 
   it.each(pairs)('is decided for a change from %s to %s: %s', (from, to, decision) => {
-    const changed = afterReport(started(from), { status: to }, 90);
+    const changed = applyReport(started(from), { status: to }, 90);
     if (decision === 'refuse') {
       expect(changed).toEqual({ reason: expect.stringContaining(from) });
       return;
@@ -97,8 +97,8 @@ describe("a device's status report", () => {
   });
 
   it('marks the start of the attempt when it is the first', () => {
-    const fresh = afterOffer(initialState(0), { pollData: 'r', nowMs: 20 });
-    expect(afterReport(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
+    const fresh = applyOffer(initialState(0), { pollData: 'r', nowMs: 20 });
+    expect(applyReport(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe("a device's status report", () => {
     ['', 'step'],
     [undefined, 'step'],
   ])('changes the substate "step" by %j to %j', (substate, expected) => {
-    const changed = afterReport(started('installing'), { status: 'rebooting', substate }, 90);
+    const changed = applyReport(started('installing'), { status: 'rebooting', substate }, 90);
     expect(changed).toMatchObject({ substate: expected });
   });
 });
@@ -115,10 +115,10 @@ describe('an offer to a device', () => {
   const offer = { pollData: 'r', artifactId: 'art', nowMs: 20 };
 
   it('counts as the first attempt, and its time never changes', () => {
-    const first = afterOffer(initialState(3), offer);
+    const first = applyOffer(initialState(3), offer);
     expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...pollFields(offer) });
     const again = { pollData: 'r2', nowMs: 99 };
-    expect(afterOffer(first, again)).toEqual({
+    expect(applyOffer(first, again)).toEqual({
       ...initialState(3),
       attempts: 1,
       offeredMs: 20,
@@ -127,7 +127,7 @@ describe('an offer to a device', () => {
   });
 
   it.each(statuses)('does not change the status %s', (status) => {
-    expect(afterOffer(started(status), offer)).toEqual(started(status));
+    expect(applyOffer(started(status), offer)).toEqual(started(status));
   });
 
   function pollFields({ pollData, artifactId }: typeof offer) {
@@ -137,7 +137,7 @@ describe('an offer to a device', () => {
 
 describe('a retry of a device deployment', () => {
   it("resets and counts the attempt, but keeps the first offer's time", () => {
-    expect(afterRetry(started('failure', 2))).toEqual({
+    expect(applyRetry(started('failure', 2))).toEqual({
       status: 'pending',
       attempts: 3,
       retriesLeft: 1,
@@ -162,11 +162,11 @@ describe.each(['aborted', 'decommissioned'] as const)(
   (end) => {
     it.each(nonFinals)('replaces the status %s', (status) => {
       const expected = { ...started(status), status: end, finishedMs: 90, retriesLeft: 0 };
-      expect(afterStop(started(status), end, 90)).toEqual(expected);
+      expect(applyStop(started(status), end, 90)).toEqual(expected);
     });
 
     it.each(finals)('keeps the final status %s and removes its retries', (status) => {
-      expect(afterStop(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
+      expect(applyStop(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
     });
   },
 );

@@ -95,7 +95,7 @@ export function initialState(retries: number): DeviceDeployment {
  * Returns the state after an offer. The first offer begins the first attempt and sets `offeredMs`;
  * a later one belongs to the current attempt.
  */
-export function afterOffer<State extends DeviceDeployment>(current: State, offer: Offer): State {
+export function applyOffer<State extends DeviceDeployment>(current: State, offer: Offer): State {
   return {
     ...current,
     pollData: offer.pollData,
@@ -109,7 +109,7 @@ export function afterOffer<State extends DeviceDeployment>(current: State, offer
  * Returns the state at the start of a retry, which is another attempt: pending, without poll data
  * and artifact.
  */
-export function afterRetry<State extends DeviceDeployment>(current: State): State {
+export function applyRetry<State extends DeviceDeployment>(current: State): State {
   return {
     ...current,
     status: initialStatus,
@@ -141,7 +141,7 @@ export function withStatus<State extends DeviceDeployment>(
  * Returns the state after a report: every status may follow every other. An absent or empty
  * substate keeps the previous one. Returns the reason when the current status refuses reports.
  */
-export function afterReport<State extends DeviceDeployment>(
+export function applyReport<State extends DeviceDeployment>(
   current: State,
   report: StatusReport,
   nowMs: number,
@@ -158,7 +158,7 @@ export function afterReport<State extends DeviceDeployment>(
  * Returns the state after the server stopped the device deployment, which is finished now: it keeps
  * a final status, and has no retries left.
  */
-export function afterStop<State extends StatusAndRetries & Pick<DeviceDeployment, 'finishedMs'>>(
+export function applyStop<State extends StatusAndRetries & Pick<DeviceDeployment, 'finishedMs'>>(
   current: State,
   status: 'aborted' | 'decommissioned',
   nowMs: number,

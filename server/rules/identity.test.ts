@@ -155,11 +155,16 @@ describe('an identity given as decoded data', () => {
 });
 
 describe('the size of an identity', () => {
-  const ofBytes = (bytes: number): string => `{"mac":"${'x'.repeat(bytes - '{"mac":""}'.length)}"}`;
+  const identityOfBytes = (bytes: number): string =>
+    `{"mac":"${'x'.repeat(bytes - '{"mac":""}'.length)}"}`;
 
   it('is limited to 4096 bytes as sent', () => {
-    expect(canonical(ofBytes(4096))).toBe(ofBytes(4096));
-    for (const tooLong of [ofBytes(4097), `${ofBytes(4096)} `, `{"mac":"${'é'.repeat(2044)}"}`]) {
+    expect(canonical(identityOfBytes(4096))).toBe(identityOfBytes(4096));
+    for (const tooLong of [
+      identityOfBytes(4097),
+      `${identityOfBytes(4096)} `,
+      `{"mac":"${'é'.repeat(2044)}"}`,
+    ]) {
       expect(refusal(tooLong)).toBe('must have at most 4096 bytes');
     }
   });
@@ -168,7 +173,7 @@ describe('the size of an identity', () => {
     const numbers = (count: number): string => `{"a":[${Array(count).fill('1e20').join(',')}]}`;
     expect(canonical(numbers(185)).length).toBeLessThanOrEqual(4096);
     expect(refusal(numbers(190))).toBe('must have at most 4096 bytes');
-    expect(identityOf(JSON.parse(ofBytes(4097)))).toEqual({
+    expect(identityOf(JSON.parse(identityOfBytes(4097)))).toEqual({
       reason: 'must have at most 4096 bytes',
       expected: 'at most 4096 bytes',
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterOffer, afterReport } from './device-deployment.ts';
+import { applyOffer, applyReport } from './device-deployment.ts';
 import { decideInstruction, type InstructedDeviceDeployment } from './instruction.ts';
 import { type Candidate, type NextRequest, pollDataText } from './next-deployment.ts';
 
@@ -41,13 +41,13 @@ function deviceDeployment(
 }
 
 const offer = { pollData: pollDataText(request), artifactId: 'art', nowMs: 20 };
-const served = afterOffer(deviceDeployment(), offer);
+const served = applyOffer(deviceDeployment(), offer);
 
 function instructedAfter(
   status: 'downloading' | 'failure' | 'success',
   retriesLeft = 0,
 ): InstructedDeviceDeployment {
-  const changed = afterReport({ ...served, retriesLeft }, { status }, 30);
+  const changed = applyReport({ ...served, retriesLeft }, { status }, 30);
   if ('reason' in changed) throw new Error(changed.reason);
   return changed;
 }
@@ -73,7 +73,7 @@ describe('a device that gets an update', () => {
       deviceDeployment: started,
       artifactId: 'art',
       startsAttempt: true,
-      changed: afterOffer(started, { ...offer, nowMs }),
+      changed: applyOffer(started, { ...offer, nowMs }),
     });
   });
 

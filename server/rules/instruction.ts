@@ -2,7 +2,7 @@
  * Decides which instruction a poll receives, or why it receives none.
  * Spec: Device deployments v1, v2
  */
-import { afterOffer, afterRetry, withStatus } from './device-deployment.ts';
+import { applyOffer, applyRetry, withStatus } from './device-deployment.ts';
 import { chooseDeviceDeployment, withholdingCondition } from './device-deployment-choice.ts';
 import {
   type Candidate,
@@ -89,7 +89,7 @@ export function decideInstruction<Deployment extends InstructedDeviceDeployment>
   const choice = chooseOrExplain(polling);
   if ('noUpdate' in choice) return choice;
   const { deviceDeployment } = choice;
-  const current = choice.decision === 'retry' ? afterRetry(deviceDeployment) : deviceDeployment;
+  const current = choice.decision === 'retry' ? applyRetry(deviceDeployment) : deviceDeployment;
   const decided = decideNext(current, request, polling.candidatesOf(deviceDeployment));
   if (decided.decision === 'conflict') {
     return {
@@ -102,7 +102,7 @@ export function decideInstruction<Deployment extends InstructedDeviceDeployment>
   const startsAttempt = current.pollData === undefined;
   const isOffer = startsAttempt || current.artifactId !== artifactId;
   const offer = isOffer && { pollData: pollDataText(request), artifactId, nowMs };
-  const changedDeployment = offer ? afterOffer(current, offer) : undefined;
+  const changedDeployment = offer ? applyOffer(current, offer) : undefined;
   if (decided.decision === 'serve') {
     return {
       decision: 'serve',

@@ -116,7 +116,7 @@ describe('an inventory search', () => {
   }
 
   function sorted(...sort: readonly (readonly [string, 'asc' | 'desc'])[]): readonly string[] {
-    return runToEnd(sorting(sort).inOrder());
+    return runToEnd(sorting(sort).sortIds());
   }
 
   it('returns all IDs in their order when it has no terms', () => {
@@ -152,7 +152,7 @@ describe('an inventory search', () => {
     const many = new SortedIds([{ scope: 'inventory', attribute: 'a', order: 'asc' }]);
     for (const [id, value] of values) many.add(id, () => value);
     const inOrder = [...values].toSorted(([, one], [, other]) => one - other);
-    const work = many.inOrder();
+    const work = many.sortIds();
     expect(work.next().done).toBe(false);
     expect(runToEnd(work)).toEqual(inOrder.map(([id]) => id));
   });

@@ -93,7 +93,7 @@ export class SortedIds {
    * Returns the sorted IDs; equal devices keep the order in which they were added. Yields wherever
    * the work may pause, because comparing long values takes time.
    */
-  *inOrder(): Generator<void, readonly string[]> {
+  *sortIds(): Generator<void, readonly string[]> {
     const compare = (one: SortedDevice, other: SortedDevice): number => this.#compare(one, other);
     const sorted = this.#sort.length > 0 ? yield* mergeSorted(this.#found, compare) : this.#found;
     return sorted.map(({ id }) => id);
@@ -147,21 +147,21 @@ type Test = (held: unknown) => boolean;
 function testOf(filter: InventoryFilter, budget: StepBudget): Test {
   switch (filter.type) {
     case '$eq':
-      return equals([asStored(filter, filter.value)]);
+      return equals([storedValue(filter, filter.value)]);
     case '$ne':
-      return not(equals([asStored(filter, filter.value)]));
+      return not(equals([storedValue(filter, filter.value)]));
     case '$gt':
-      return compares(asStored(filter, filter.value), (order) => order > 0);
+      return compares(storedValue(filter, filter.value), (order) => order > 0);
     case '$gte':
-      return compares(asStored(filter, filter.value), (order) => order >= 0);
+      return compares(storedValue(filter, filter.value), (order) => order >= 0);
     case '$lt':
-      return compares(asStored(filter, filter.value), (order) => order < 0);
+      return compares(storedValue(filter, filter.value), (order) => order < 0);
     case '$lte':
-      return compares(asStored(filter, filter.value), (order) => order <= 0);
+      return compares(storedValue(filter, filter.value), (order) => order <= 0);
     case '$in':
-      return equals(filter.value.map((value) => asStored(filter, value)));
+      return equals(filter.value.map((value) => storedValue(filter, value)));
     case '$nin':
-      return not(equals(filter.value.map((value) => asStored(filter, value))));
+      return not(equals(filter.value.map((value) => storedValue(filter, value))));
     case '$exists':
       return (held) => (held !== undefined) === filter.value;
     case '$regex': {
@@ -172,7 +172,7 @@ function testOf(filter: InventoryFilter, budget: StepBudget): Test {
 }
 
 /** The system's times are stored in one format; a filter may use another one. */
-function asStored(filter: InventoryFilter, value: unknown): unknown {
+function storedValue(filter: InventoryFilter, value: unknown): unknown {
   const isTime = filter.scope === 'system' && typeof value === 'string' && isTimestamp(value);
   return isTime ? new Date(timestampMs(value)).toISOString() : value;
 }

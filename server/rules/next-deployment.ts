@@ -66,7 +66,8 @@ export function decideNext(
   }
   if (deviceDeployment.deployment.type === 'configuration') return { decision: 'serve' };
   const chosenArtifact =
-    candidates.find(({ id }) => id === deviceDeployment.artifactId) ?? choose(candidates, request);
+    candidates.find(({ id }) => id === deviceDeployment.artifactId) ??
+    chooseCandidate(candidates, request);
   if (!chosenArtifact)
     return { decision: 'no-artifact', unsuitableReason: unsuitableReason(candidates, request) };
   const isInstalled = chosenArtifact.name === request.artifactName;
@@ -112,7 +113,7 @@ function unsuitableReason(
   const ofType = candidates.filter(
     ({ depends }) => !depends[name] || fits(depends, name, reportedValue),
   );
-  const [smallest] = bySize(ofType);
+  const [smallest] = sortBySize(ofType);
   if (!smallest) {
     const acceptedTypes = [...new Set(candidates.flatMap(({ depends }) => depends[name] ?? []))];
     return { condition: 'device-type', name, reportedValue, accepted: acceptedTypes };
@@ -128,11 +129,14 @@ function unsuitableReason(
 }
 
 /** Returns the smallest artifact whose dependencies the device meets. */
-function choose(candidates: readonly Candidate[], request: NextRequest): Candidate | undefined {
-  return bySize(candidates.filter(({ depends }) => !unmetIn(depends, request.provides)))[0];
+function chooseCandidate(
+  candidates: readonly Candidate[],
+  request: NextRequest,
+): Candidate | undefined {
+  return sortBySize(candidates.filter(({ depends }) => !unmetIn(depends, request.provides)))[0];
 }
 
-function bySize(candidates: readonly Candidate[]): Candidate[] {
+function sortBySize(candidates: readonly Candidate[]): Candidate[] {
   return candidates.toSorted((a, b) => a.sizeBytes - b.sizeBytes);
 }
 

@@ -164,9 +164,9 @@ const sentences: Readonly<
     `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredText(offeredDevices)}`,
   'device-finished': finishedText,
   aborted: ({ deployment, finishedMs }) =>
-    `${labelOf(deployment)} was aborted for the device${at(finishedMs)}`,
+    `${labelOf(deployment)} was aborted for the device${timePart(finishedMs)}`,
   'deployment-finished': ({ deployment }) =>
-    `${labelOf(deployment)} was finished${at(deployment.finishedMs)}, before the device began it`,
+    `${labelOf(deployment)} was finished${timePart(deployment.finishedMs)}, before the device began it`,
   older: ({ deployment }) =>
     `${labelOf(deployment)} is older than the last one that the device finished, so it is skipped`,
 };
@@ -179,18 +179,18 @@ function finishedText({
 }: DescribedDeviceDeployment): string {
   const label = labelOf(deployment);
   if (status === 'already-installed') {
-    return `the device finished deployment ${deployment.name} (${deployment.id})${at(finishedMs)}, because it already had ${deployment.artifactName} installed`;
+    return `the device finished deployment ${deployment.name} (${deployment.id})${timePart(finishedMs)}, because it already had ${deployment.artifactName} installed`;
   }
   if (status === 'failure') {
-    return `the device finished ${label} with failure${at(finishedMs)}: it reported failure, or polled with different data than when it got the update`;
+    return `the device finished ${label} with failure${timePart(finishedMs)}: it reported failure, or polled with different data than when it got the update`;
   }
   if (status !== 'noartifact') {
-    return `the device finished ${label} with ${status}${at(finishedMs)}`;
+    return `the device finished ${label} with ${status}${timePart(finishedMs)}`;
   }
   // The unmet dependency is no longer known, because the artifacts may have changed since.
   const reportText =
     pollData === undefined ? '' : `; it reported ${pairsText(parsePollData(pollData))}`;
-  return `the device finished ${label}${at(finishedMs)} without a suitable artifact${reportText}`;
+  return `the device finished ${label}${timePart(finishedMs)} without a suitable artifact${reportText}`;
 }
 
 function unsuitableReasonText(unsuitable: UnsuitableReason): string {
@@ -221,7 +221,7 @@ function offeredText(count: number): string {
   return `${count} ${count === 1 ? 'was' : 'were'} offered it`;
 }
 
-function at(ms: number | undefined): string {
+function timePart(ms: number | undefined): string {
   return ms === undefined ? '' : ` at ${timeText(ms)}`;
 }
 

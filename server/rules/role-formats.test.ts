@@ -21,7 +21,7 @@ function http(type: string, value: string): Permission {
   return { action: 'http', object: { type, value } };
 }
 
-function inGroup(action: string, value: string): Permission {
+function groupPermission(action: string, value: string): Permission {
   return { action, object: { type: 'DEVICE_GROUP', value } };
 }
 
@@ -45,9 +45,9 @@ describe('a role in the format of version 2', () => {
       { set: 'ReadAuditLogs' },
     ];
     expect(permissionsOf(grants)).toEqual([
-      inGroup('CREATE_DEPLOYMENT', 'a'),
-      inGroup('CREATE_DEPLOYMENT', 'b'),
-      inGroup('ConnectToDevices', 'a'),
+      groupPermission('CREATE_DEPLOYMENT', 'a'),
+      groupPermission('CREATE_DEPLOYMENT', 'b'),
+      groupPermission('ConnectToDevices', 'a'),
       http('GET', '^/api/management/v1/auditlogs/logs$'),
       http('GET', '^/api/management/v1/auditlogs/logs/export$'),
     ]);
@@ -57,9 +57,9 @@ describe('a role in the format of version 2', () => {
 describe('a role in the format of version 1', () => {
   it.each<[Permission, Grant]>([
     [{ action: 'any', object: { type: 'any', value: 'any' } }, { set: 'SuperUser' }],
-    [inGroup('CREATE_DEPLOYMENT', 'a'), { set: 'DeployToDevices', groups: ['a'] }],
-    [inGroup('VIEW_DEVICE', 'a'), { set: 'ReadDevices', groups: ['a'] }],
-    [inGroup('ConfigureDevices', 'a'), { set: 'ConfigureDevices', groups: ['a'] }],
+    [groupPermission('CREATE_DEPLOYMENT', 'a'), { set: 'DeployToDevices', groups: ['a'] }],
+    [groupPermission('VIEW_DEVICE', 'a'), { set: 'ReadDevices', groups: ['a'] }],
+    [groupPermission('ConfigureDevices', 'a'), { set: 'ConfigureDevices', groups: ['a'] }],
   ])('is mapped from %j to %j and back', (permission, grant) => {
     expect(grantsOfPermissions([permission])).toEqual([grant]);
     expect(permissionsBesideSets([grant])).toEqual([]);
@@ -96,11 +96,11 @@ describe('a role in the format of version 1', () => {
   });
 
   it.each<[string, Permission]>([
-    ['permissions.0.action', inGroup('LAUNCH', 'a')],
+    ['permissions.0.action', groupPermission('LAUNCH', 'a')],
     ['permissions.0.action', { action: 'any', object: { type: 'any', value: 'all' } }],
-    ['permissions.0.action', inGroup('ManageUsers', 'a')],
+    ['permissions.0.action', groupPermission('ManageUsers', 'a')],
     ['permissions.0.object.type', { action: 'VIEW_DEVICE', object: { type: 'any', value: 'a' } }],
-    ['permissions.0.object.value', inGroup('VIEW_DEVICE', 'no group!')],
+    ['permissions.0.object.value', groupPermission('VIEW_DEVICE', 'no group!')],
     ['permissions.0.object.type', http('FETCH', useradm)],
     ['permissions.0.object.value', http('GET', '(a+)+$')],
     ['permissions.0.object.value', http('GET', '(a*)*')],

@@ -177,8 +177,8 @@ export function artifactConditions(filter: ArtifactFilter): readonly (SqlConditi
     equal('artifacts.name', release),
     fitsAny('artifacts.name', name),
     description && fitsAny('artifacts.description', [description]),
-    deviceType && within('$.device_types_compatible', fitsAny('u.value', [deviceType])),
-    type === undefined ? undefined : within('$.updates', [`${updateType} = ?`, type]),
+    deviceType && entryCondition('$.device_types_compatible', fitsAny('u.value', [deviceType])),
+    type === undefined ? undefined : entryCondition('$.updates', [`${updateType} = ?`, type]),
   ];
 }
 
@@ -186,7 +186,10 @@ export function artifactConditions(filter: ArtifactFilter): readonly (SqlConditi
  * Returns a condition that holds for an artifact with an entry `u`, in this list of its document,
  * that meets `condition`.
  */
-function within(list: string, condition: SqlCondition | undefined): SqlCondition | undefined {
+function entryCondition(
+  list: string,
+  condition: SqlCondition | undefined,
+): SqlCondition | undefined {
   if (!condition) return undefined;
   const [sql, ...values] = condition;
   return [`EXISTS (SELECT 1 FROM json_each(document, '${list}') u WHERE ${sql})`, ...values];

@@ -44,7 +44,7 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
 
   /** Returns the text that identifies each entry, in the order of the contract. */
   function expected(order: 'asc' | 'desc'): string[] {
-    const upwards = times.map((timeMs, at) => [timeMs, at] as const).toSorted(byTime);
+    const upwards = times.map((timeMs, at) => [timeMs, at] as const).toSorted(compareTimes);
     const sorted = order === 'asc' ? upwards : upwards.toReversed();
     return sorted.map(([, at]) => String(at));
   }
@@ -177,7 +177,7 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
   });
 });
 
-function byTime(
+function compareTimes(
   [one, first]: readonly [number, number],
   [other, second]: readonly [number, number],
 ) {

@@ -1,7 +1,7 @@
 /** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import { finishTimeMs } from '../rules/deployment-progress.ts';
-import { afterStop, type DeviceDeployment, isFinal } from '../rules/device-deployment.ts';
+import { applyStop, type DeviceDeployment, isFinal } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
 import {
@@ -335,7 +335,7 @@ export class DeviceDeploymentStore {
         status: text(row, 'status') as DeviceDeploymentStatus,
         retriesLeft: number(row, 'retries_left'),
       };
-      const to = afterStop(from, status, nowMs);
+      const to = applyStop(from, status, nowMs);
       this.#sql.run(
         `UPDATE device_deployments
          SET status = ?, retries_left = ?, finished_ms = coalesce(?, finished_ms)

@@ -35,8 +35,8 @@ export function deviceFilter(filter: DeviceFilter): SqlFilter {
   return filterBy(
     oneOf('status', status),
     oneOf('id', id),
-    inGroups(groups),
-    group === undefined ? undefined : inGroups([group]),
+    groupsCondition(groups),
+    group === undefined ? undefined : groupsCondition([group]),
     hasGroup === undefined ? undefined : groupCondition(hasGroup),
     comparison('accepted_ms', '<=', acceptedByMs),
     comparison('seq', '>', afterSeq),
@@ -45,7 +45,7 @@ export function deviceFilter(filter: DeviceFilter): SqlFilter {
 }
 
 /** An empty list of groups matches no device. */
-function inGroups(groups: readonly string[] | undefined): SqlCondition | undefined {
+function groupsCondition(groups: readonly string[] | undefined): SqlCondition | undefined {
   if (!groups) return undefined;
   const names = groups.map(() => '?').join(', ');
   return [`id IN (SELECT device_id FROM device_groups WHERE name IN (${names}))`, ...groups];

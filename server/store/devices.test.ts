@@ -261,19 +261,22 @@ describe('the external id of a device', () => {
 });
 
 describe('the tokens of an authentication set', () => {
-  const from = (name: string, key = `key ${name}`) => setOf(name, key).tokensValidFromSeconds;
+  const validFromOf = (name: string, key = `key ${name}`) =>
+    setOf(name, key).tokensValidFromSeconds;
 
   it('are revoked up to the following second, repeatedly', () => {
     const set = meet('a', 'accepted');
     devices.revokeTokens(set, 5_900);
-    expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
-      6, 6,
-    ]);
+    expect([
+      validFromOf('a'),
+      devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds,
+    ]).toEqual([6, 6]);
     devices.revokeTokens(set, 5_950);
     devices.revokeTokens(set, 4_000);
-    expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
-      8, 8,
-    ]);
+    expect([
+      validFromOf('a'),
+      devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds,
+    ]).toEqual([8, 8]);
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
@@ -282,9 +285,10 @@ describe('the tokens of an authentication set', () => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 5_000);
       devices.setAuthSetStatus(set, 'accepted', 9_000);
-      expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
-        6, 6,
-      ]);
+      expect([
+        validFromOf('a'),
+        devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds,
+      ]).toEqual([6, 6]);
     },
   );
 
@@ -292,7 +296,7 @@ describe('the tokens of an authentication set', () => {
     meet('a', 'accepted');
     const otherSet = addKey('a', 'k2');
     devices.setAuthSetStatus(otherSet, 'accepted', 5_000);
-    expect([from('a'), from('a', 'k2')]).toEqual([6, 0]);
+    expect([validFromOf('a'), validFromOf('a', 'k2')]).toEqual([6, 0]);
     expect(devices.cache.findByAcceptedSet(otherSet.id)?.tokensValidFromSeconds).toBe(0);
   });
 
@@ -303,9 +307,10 @@ describe('the tokens of an authentication set', () => {
       throw new Error('rolled back');
     };
     expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
-    expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
-      0, 0,
-    ]);
+    expect([
+      validFromOf('a'),
+      devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds,
+    ]).toEqual([0, 0]);
   });
 });
 

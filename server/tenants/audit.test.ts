@@ -40,7 +40,7 @@ async function writtenBy(act: () => Promise<unknown>) {
 }
 
 /** Returns a call of the user about the audited device. */
-function asUser(json?: unknown) {
+function userCall(json?: unknown) {
   return { token: server.adminToken, parameters: { id: device.id, aid: device.authSetId }, json };
 }
 
@@ -81,7 +81,7 @@ describe("the audit log entry for a device's own action", () => {
   it('is update for the first request of a preauthorized device', async () => {
     const known = newDevice('preauthorized');
     const json = { identity_data: { mac: 'preauthorized' }, pubkey: pemOf(known.privateKey) };
-    await server.call('preauthorize-device', asUser(json));
+    await server.call('preauthorize-device', userCall(json));
     const written = await writtenBy(() => authenticate(server, known));
     expect(written).toMatchObject([{ actor: { type: 'device' }, action: 'update' }]);
   });
@@ -106,7 +106,7 @@ describe("the audit log entry for a user's action on a device", () => {
     ['rejected', 'reject'],
     ['pending', 'update'],
   ])('names the change of a device to %s as %s', async (status, action) => {
-    const written = await writtenBy(() => server.call('set-auth-set-status', asUser({ status })));
+    const written = await writtenBy(() => server.call('set-auth-set-status', userCall({ status })));
     const change = `status: accepted -> ${status}`;
     expect(written).toEqual([
       { actor: user, action, object: deviceObject(), change, time: nowText() },
@@ -128,7 +128,7 @@ describe("the audit log entry for a user's action on a device", () => {
 
   it('is create for preauthorizing a device', async () => {
     const json = { identity_data: { b: 1, a: 2 }, pubkey: newDevice('x').publicKeyPem };
-    const written = await writtenBy(() => server.call('preauthorize-device', asUser(json)));
+    const written = await writtenBy(() => server.call('preauthorize-device', userCall(json)));
     const id = written[0]?.object.id;
     expect(written).toMatchObject([
       { actor: user, action: 'create', object: deviceObject(id, '{"a":2,"b":1}') },
@@ -138,7 +138,7 @@ describe("the audit log entry for a user's action on a device", () => {
   });
 
   it('is decommission for decommissioning a device', async () => {
-    const written = await writtenBy(() => server.call('decommission-device', asUser()));
+    const written = await writtenBy(() => server.call('decommission-device', userCall()));
     expect(written).toEqual([
       { actor: user, action: 'decommission', object: deviceObject(), time: nowText() },
     ]);
@@ -146,7 +146,7 @@ describe("the audit log entry for a user's action on a device", () => {
 
   it('is update for setting a configuration, with its pairs', async () => {
     const json = { timezone: 'UTC', empty: '' };
-    const written = await writtenBy(() => server.call('set-configuration', asUser(json)));
+    const written = await writtenBy(() => server.call('set-configuration', userCall(json)));
     expect(written).toMatchObject([
       {
         actor: user,
@@ -158,7 +158,7 @@ describe("the audit log entry for a user's action on a device", () => {
   });
 
   it("is abort for aborting a device's deployments", async () => {
-    const written = await writtenBy(() => server.call('abort-device-deployments', asUser()));
+    const written = await writtenBy(() => server.call('abort-device-deployments', userCall()));
     expect(written).toMatchObject([{ actor: user, action: 'abort', object: deviceObject() }]);
   });
 });
@@ -200,7 +200,7 @@ describe('the audit log entry for artifacts and deployments', () => {
   it('is create of a deployment for deploying a configuration', async () => {
     let id = '';
     const written = await writtenBy(async () => {
-      const response = await server.call('deploy-configuration', asUser({}));
+      const response = await server.call('deploy-configuration', userCall({}));
       id = response.json<{ deployment_id: string }>().deployment_id;
     });
     const name = `configuration-${id}`;
@@ -216,17 +216,17 @@ describe('the audit log', () => {
     [
       'the status that it has already',
       204,
-      () => server.call('set-auth-set-status', asUser({ status: 'accepted' })),
+      () => server.call('set-auth-set-status', userCall({ status: 'accepted' })),
     ],
     [
       'a status that is none',
       400,
-      () => server.call('set-auth-set-status', asUser({ status: 'noauth' })),
+      () => server.call('set-auth-set-status', userCall({ status: 'noauth' })),
     ],
     [
       'an unknown device',
       404,
-      () => server.call('decommission-device', { ...asUser(), parameters: unknown }),
+      () => server.call('decommission-device', { ...userCall(), parameters: unknown }),
     ],
     [
       'a known identity',
@@ -234,20 +234,20 @@ describe('the audit log', () => {
       () =>
         server.call(
           'preauthorize-device',
-          asUser({ identity_data: { mac: 'audited' }, pubkey: device.publicKeyPem }),
+          userCall({ identity_data: { mac: 'audited' }, pubkey: device.publicKeyPem }),
         ),
     ],
-    ['an invalid configuration', 400, () => server.call('set-configuration', asUser({ a: 1 }))],
+    ['an invalid configuration', 400, () => server.call('set-configuration', userCall({ a: 1 }))],
     [
       'the configuration of an unknown device',
       404,
-      () => server.call('set-configuration', { ...asUser({}), parameters: unknown }),
+      () => server.call('set-configuration', { ...userCall({}), parameters: unknown }),
     ],
     ['no artifact', 400, () => uploadArtifact(server, Buffer.from('x'))],
     [
       'an unknown artifact',
       404,
-      () => server.call('delete-artifact', { ...asUser(), parameters: unknown }),
+      () => server.call('delete-artifact', { ...userCall(), parameters: unknown }),
     ],
     ['a deployment of nothing', 422, () => createDeployment(server, [device])],
     ['a deployment to nobody', 400, () => createDeployment(server, [])],
@@ -255,13 +255,13 @@ describe('the audit log', () => {
     [
       'aborting the deployments of nobody',
       404,
-      () => server.call('abort-device-deployments', { ...asUser(), parameters: unknown }),
+      () => server.call('abort-device-deployments', { ...userCall(), parameters: unknown }),
     ],
-    ['reading', 200, () => server.call('get-device', asUser())],
+    ['reading', 200, () => server.call('get-device', userCall())],
     [
       'the token of a device',
       401,
-      () => server.call('decommission-device', { ...asUser(), token: device.token }),
+      () => server.call('decommission-device', { ...userCall(), token: device.token }),
     ],
   ])('ignores a call without effect: %s (%d)', async (_, status, act) => {
     let answered = 0;

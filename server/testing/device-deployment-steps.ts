@@ -4,9 +4,9 @@
  */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
-  afterOffer,
-  afterReport,
-  afterRetry,
+  applyOffer,
+  applyReport,
+  applyRetry,
   type DeviceDeployment,
   type Offer,
   type StatusReport,
@@ -21,8 +21,8 @@ export function recordOffer(
   deviceDeployment: StoredDeviceDeployment,
   offer: Offer,
 ): StoredDeviceDeployment {
-  return record(deviceDeployments, deviceDeployment, {
-    changed: afterOffer(deviceDeployment, offer),
+  return recordStep(deviceDeployments, deviceDeployment, {
+    changed: applyOffer(deviceDeployment, offer),
     nowMs: offer.nowMs,
   });
 }
@@ -33,9 +33,9 @@ export function recordReport(
   deviceDeployment: StoredDeviceDeployment,
   { nowMs, ...report }: StatusReport & { readonly nowMs: number },
 ): StoredDeviceDeployment {
-  const changed = afterReport(deviceDeployment, report, nowMs);
+  const changed = applyReport(deviceDeployment, report, nowMs);
   if ('reason' in changed) throw new Error(changed.reason);
-  return record(deviceDeployments, deviceDeployment, { changed, nowMs });
+  return recordStep(deviceDeployments, deviceDeployment, { changed, nowMs });
 }
 
 /** Moves the device deployment to a status that the server sets. */
@@ -44,7 +44,7 @@ export function recordStatus(
   deviceDeployment: StoredDeviceDeployment,
   { status, nowMs }: { readonly status: DeviceDeploymentStatus; readonly nowMs: number },
 ): StoredDeviceDeployment {
-  return record(deviceDeployments, deviceDeployment, {
+  return recordStep(deviceDeployments, deviceDeployment, {
     changed: withStatus(deviceDeployment, status, nowMs),
     nowMs,
   });
@@ -55,14 +55,14 @@ export function recordRetry(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,
 ): StoredDeviceDeployment {
-  return record(deviceDeployments, deviceDeployment, {
-    changed: afterRetry(deviceDeployment),
+  return recordStep(deviceDeployments, deviceDeployment, {
+    changed: applyRetry(deviceDeployment),
     nowMs: 0,
   });
 }
 
 /** Records the changed device deployment and returns it as stored. */
-function record(
+function recordStep(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,
   { changed, nowMs }: { readonly changed: DeviceDeployment; readonly nowMs: number },

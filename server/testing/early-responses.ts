@@ -20,7 +20,7 @@ function requestOf(line: string, headers: readonly string[], sent: Buffer | stri
   return Buffer.concat([Buffer.from(head), Buffer.from(sent)]);
 }
 
-function inChunks(bytes: Buffer): Buffer {
+function encodeChunks(bytes: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(`${bytes.length.toString(16)}\r\n`),
     bytes,
@@ -39,7 +39,7 @@ export function earlyResponsesTo(device: AcceptedDevice, admin: string): readonl
     [
       413,
       'chunks beyond the limit',
-      requestOf(put, [...headers, 'Transfer-Encoding: chunked'], inChunks(body)),
+      requestOf(put, [...headers, 'Transfer-Encoding: chunked'], encodeChunks(body)),
     ],
     [401, 'no token', requestOf(put, ['Host: a', json, length, closing])],
     [401, 'no token in HTTP/1.0', requestOf(put.replace('1.1', '1.0'), [json, length])],

@@ -119,6 +119,6 @@ export async function userWithSets(
 }
 
 /** Returns the scope of a permission set that is limited to groups. */
-export function inGroups(...value: readonly string[]): ScopedSet['scope'] {
+export function groupScope(...value: readonly string[]): ScopedSet['scope'] {
   return { type: 'DeviceGroups', value: [...value] };
 }

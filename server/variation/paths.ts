@@ -117,14 +117,14 @@ function changedBelow(
   change: (found: unknown) => unknown,
 ): unknown {
   if (name === undefined) return change(value);
-  const below = (member: unknown): unknown => changedBelow(member, rest, change);
-  if (Array.isArray(value)) return name === '*' ? value.map(below) : value;
+  const changeMember = (member: unknown): unknown => changedBelow(member, rest, change);
+  if (Array.isArray(value)) return name === '*' ? value.map(changeMember) : value;
   if (!isObject(value)) return value;
   if (name !== '*' && !Object.hasOwn(value, name)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
-      name === '*' || key === name ? below(member) : member,
+      name === '*' || key === name ? changeMember(member) : member,
     ]),
   );
 }

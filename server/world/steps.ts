@@ -111,7 +111,11 @@ async function addArtifact(
   const form = new FormData();
   form.append('artifact', new Blob([new Uint8Array(bytes)]), `${name}.mender`);
   const row = managementOperations['upload-artifact'];
-  const response = await must(loading, `artifacts: ${name}`, [row, pathOf(row), { form }]);
+  const response = await requireSuccess(loading, `artifacts: ${name}`, [
+    row,
+    pathOf(row),
+    { form },
+  ]);
   loading.artifacts.set(name, idIn(response));
 }
 
@@ -143,7 +147,7 @@ async function preauthorize(
 ) {
   const row = managementOperations['preauthorize-device'];
   const json = { identity_data: identity, pubkey: pem };
-  return { id: idIn(await must(loading, where, [row, pathOf(row), { json }])) };
+  return { id: idIn(await requireSuccess(loading, where, [row, pathOf(row), { json }])) };
 }
 
 async function firstContact(
@@ -173,7 +177,7 @@ async function firstContact(
   if (device.status === 'pending') return { id };
   const row = managementOperations['set-auth-set-status'];
   const json = { status: device.status };
-  await must(loading, where, [row, pathOf(row, { id, aid: authSetId }), { json }]);
+  await requireSuccess(loading, where, [row, pathOf(row, { id, aid: authSetId }), { json }]);
   if (device.status !== 'accepted') return { id };
   const issuedAt = Math.floor(nowMs / 1000);
   const claims = { kind: 'device', subject: id, id: authSetId, tenantId: tenant.id } as const;
@@ -195,21 +199,25 @@ async function sendInventory(
   if (inventory) {
     const json = Object.entries(inventory).map(([name, value]) => ({ name, value }));
     const row = operations['patch-attributes'];
-    await must(loading, `${where}: inventory`, [row, pathOf(row), { json, token }]);
+    await requireSuccess(loading, `${where}: inventory`, [row, pathOf(row), { json, token }]);
   }
   if (configuration) {
     const row = managementOperations['set-configuration'];
     const call = { json: configuration };
-    await must(loading, `${where}: configuration`, [row, pathOf(row, { id }), call]);
+    await requireSuccess(loading, `${where}: configuration`, [row, pathOf(row, { id }), call]);
   }
   if (reportedConfiguration) {
     const row = operations['put-configuration'];
     const call = { json: reportedConfiguration, token };
-    await must(loading, `${where}: reportedConfiguration`, [row, pathOf(row), call]);
+    await requireSuccess(loading, `${where}: reportedConfiguration`, [row, pathOf(row), call]);
   }
   if (group !== undefined) {
     const row = managementOperations['set-device-group'];
-    await must(loading, `${where}: group`, [row, pathOf(row, { id }), { json: { group } }]);
+    await requireSuccess(loading, `${where}: group`, [
+      row,
+      pathOf(row, { id }),
+      { json: { group } },
+    ]);
   }
 }
 
@@ -226,7 +234,7 @@ async function addDeployment(loading: LoadContext, deployment: WorldDeployment):
     ...whom,
     ...(retries !== undefined && { retries }),
   };
-  const id = idIn(await must(loading, where, [row, pathOf(row), { json }]));
+  const id = idIn(await requireSuccess(loading, where, [row, pathOf(row), { json }]));
   loading.deployments.set(name, id);
   for (const [device, status] of Object.entries(reached)) {
     await reach(loading, { deployment, id, device, status });
@@ -234,7 +242,7 @@ async function addDeployment(loading: LoadContext, deployment: WorldDeployment):
   if (!aborted) return;
   const abort = managementOperations['abort-deployment'];
   const call = { json: { status: 'aborted' } };
-  await must(loading, `${where}: aborted`, [abort, pathOf(abort, { id }), call]);
+  await requireSuccess(loading, `${where}: aborted`, [abort, pathOf(abort, { id }), call]);
 }
 
 async function reach(
@@ -259,14 +267,14 @@ async function reach(
   const type = loading.world.artifacts.find(({ name }) => name === deployment.artifact)
     ?.deviceTypes[0];
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
-  const offer = await must(loading, where, [next, `${pathOf(next)}?${query}`, { token }]);
+  const offer = await requireSuccess(loading, where, [next, `${pathOf(next)}?${query}`, { token }]);
   if (offer.status !== 200) {
     throw new WorldFileError(`${where}: the device has no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
   for (const report of [...reportsBefore, status]) {
     const call = { json: { status: report }, token };
-    await must(loading, where, [row, pathOf(row, { id }), call]);
+    await requireSuccess(loading, where, [row, pathOf(row, { id }), call]);
   }
 }
 
@@ -280,7 +288,7 @@ type ApiCall = {
  * Calls the API as the user, or with the given device token.
  * @throws WorldFileError if the server refuses the call
  */
-async function must(
+async function requireSuccess(
   { callApi, userToken }: LoadContext,
   where: string,
   [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, ApiCall],

@@ -122,7 +122,7 @@ export class TenantStates {
    * entries. Rejects with StartStateUnavailable.
    */
   reset(tenant: Tenant): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#runInTurn(async () => {
       const start = savedSnapshot(this.#starts, tenant);
       await this.#services.sockets.closeTenant(tenant.store);
       await this.#restore(tenant, start);
@@ -155,17 +155,17 @@ export class TenantStates {
    * StartStateUnavailable.
    */
   load(tenant: Tenant, world: World): Promise<LoadedWorld> {
-    return this.#inOrder(() => this.#load(tenant, world));
+    return this.#runInTurn(() => this.#load(tenant, world));
   }
 
   snapshots(tenant: Tenant): readonly NamedSnapshot[] {
-    return [...this.#of(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
+    return [...this.#snapshotsOf(tenant).values()].map(({ name, takenMs }) => ({ name, takenMs }));
   }
 
   /** Takes a snapshot, and replaces one with the same name. Returns false if there are too many. */
   take(tenant: Tenant, name: string): Promise<boolean> {
-    return this.#inOrder(async () => {
-      const snapshots = this.#of(tenant);
+    return this.#runInTurn(async () => {
+      const snapshots = this.#snapshotsOf(tenant);
       const former = snapshots.get(name);
       if (!former && snapshots.size >= SNAPSHOTS_MAX) return false;
       const snapshot = await tenant.store.snapshot();
@@ -177,8 +177,8 @@ export class TenantStates {
 
   /** Restores a snapshot. Returns false if there is none with this name. */
   restore(tenant: Tenant, name: string): Promise<boolean> {
-    return this.#inOrder(async () => {
-      const snapshot = this.#of(tenant).get(name);
+    return this.#runInTurn(async () => {
+      const snapshot = this.#snapshotsOf(tenant).get(name);
       if (snapshot) await this.#restore(tenant, snapshot.snapshot);
       return snapshot !== undefined;
     });
@@ -186,8 +186,8 @@ export class TenantStates {
 
   /** Deletes a snapshot. Returns false if there is none with this name. */
   discard(tenant: Tenant, name: string): Promise<boolean> {
-    return this.#inOrder(async () => {
-      const snapshots = this.#of(tenant);
+    return this.#runInTurn(async () => {
+      const snapshots = this.#snapshotsOf(tenant);
       snapshots.get(name)?.snapshot.discard();
       return snapshots.delete(name);
     });
@@ -198,7 +198,7 @@ export class TenantStates {
     tenant: Tenant,
     { name, admin }: { name: string; admin: NewAdmin },
   ): Promise<AddedTenant | TenantProblem> {
-    return this.#inOrder(async () => {
+    return this.#runInTurn(async () => {
       const added = await this.#services.tenants.add(name, admin);
       if (typeof added === 'string') return added;
       try {
@@ -214,7 +214,7 @@ export class TenantStates {
     });
   }
 
-  #inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
+  #runInTurn<Result>(change: () => Promise<Result>): Promise<Result> {
     const lastChange = this.#changed.then(change);
     this.#changed = lastChange.catch(() => undefined);
     return lastChange;
@@ -260,7 +260,7 @@ export class TenantStates {
     return store.restore(snapshot, { beforeRestore });
   }
 
-  #of(tenant: Tenant): Map<string, StoredSnapshot> {
+  #snapshotsOf(tenant: Tenant): Map<string, StoredSnapshot> {
     const snapshots = this.#named.get(tenant) ?? new Map<string, StoredSnapshot>();
     this.#named.set(tenant, snapshots);
     return snapshots;

@@ -67,8 +67,8 @@ export function exchangerOf(
   { network, tap }: ClientSession,
   transport: RequestSender,
 ): RequestSender {
-  const observedTransport = tap?.over(transport) ?? transport;
-  return network?.over(observedTransport) ?? observedTransport;
+  const observedTransport = tap?.wrap(transport) ?? transport;
+  return network?.wrap(observedTransport) ?? observedTransport;
 }
 
 /**

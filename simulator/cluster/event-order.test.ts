@@ -20,16 +20,20 @@ function openOrder() {
   return { clock, emitted, order };
 }
 
-const at = (device: number, afterMs: number, sequence = 1): FleetEvent => {
+const eventAt = (device: number, afterMs: number, sequence = 1): FleetEvent => {
   return { kind: 'socket-opened', device, atMs: noonMs + afterMs, sequence };
 };
 
 describe('the events of several workers', () => {
   it('are ordered by time and device, whichever worker reported them first', () => {
     const { clock, emitted, order } = openOrder();
-    order.add(1, [at(5, 10), at(4, 30), at(5, 30, 2)], noonMs + 40);
+    order.add(1, [eventAt(5, 10), eventAt(4, 30), eventAt(5, 30, 2)], noonMs + 40);
     clock.advance(400);
-    order.add(0, [at(1, 5), at(1, 20, 2), at(0, 30), at(1, 700, 3)], noonMs + 700);
+    order.add(
+      0,
+      [eventAt(1, 5), eventAt(1, 20, 2), eventAt(0, 30), eventAt(1, 700, 3)],
+      noonMs + 700,
+    );
     order.add(1, [], noonMs + 800);
     expect(emitted).toEqual([]);
     clock.advance(700);
@@ -41,13 +45,13 @@ describe('the events of several workers', () => {
 
   it('wait for a worker that lags behind, but only for a bounded time', () => {
     const { clock, emitted, order } = openOrder();
-    order.add(1, [at(9, 20)], noonMs + 30);
-    order.add(0, [at(0, 100)], noonMs + 9000);
+    order.add(1, [eventAt(9, 20)], noonMs + 30);
+    order.add(0, [eventAt(0, 100)], noonMs + 9000);
     clock.advance(9000);
     expect(emitted).toEqual(['9@20#1']);
     clock.advance(1200);
     expect(emitted).toEqual(['9@20#1', '0@100#1']);
-    order.add(1, [at(9, 50, 2)], noonMs + 60);
+    order.add(1, [eventAt(9, 50, 2)], noonMs + 60);
     clock.advance(100);
     expect(emitted).toEqual(['9@20#1', '0@100#1', '9@50#2']);
   });
@@ -55,7 +59,7 @@ describe('the events of several workers', () => {
   it('do not wait for a worker that has ended', () => {
     const { clock, emitted, order } = openOrder();
     order.add(1, [], noonMs + 1);
-    order.add(0, [at(0, 100)], noonMs + 900);
+    order.add(0, [eventAt(0, 100)], noonMs + 900);
     order.recordEnd(1);
     clock.advance(900);
     expect(emitted).toEqual(['0@100#1']);
@@ -63,8 +67,8 @@ describe('the events of several workers', () => {
 
   it('keep counting for a device whose new worker begins at 1 again', () => {
     const { emitted, order } = openOrder();
-    order.add(1, [at(4, 1, 1), at(4, 2, 2)], noonMs);
-    order.add(1, [at(4, 9, 1), at(4, 10, 2)], noonMs);
+    order.add(1, [eventAt(4, 1, 1), eventAt(4, 2, 2)], noonMs);
+    order.add(1, [eventAt(4, 9, 1), eventAt(4, 10, 2)], noonMs);
     order.close();
     expect(emitted).toEqual(['4@1#1', '4@2#2', '4@9#3', '4@10#4']);
   });
@@ -82,7 +86,7 @@ describe('the events of several workers', () => {
 
   it('are buffered up to a limit, at which the earlier half is released', () => {
     const { emitted, order } = openOrder();
-    const many = Array.from({ length: 200_000 }, (_, index) => at(index, index));
+    const many = Array.from({ length: 200_000 }, (_, index) => eventAt(index, index));
     order.add(0, many, noonMs);
     expect(emitted).toHaveLength(100_000);
     expect(emitted.at(-1)).toBe('99999@99999#1');

@@ -5,7 +5,7 @@
  * worker is limited; its later events are released when they arrive.
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
-import { type FleetEvent, inEventOrder } from '../device/events.ts';
+import { compareEvents, type FleetEvent } from '../device/events.ts';
 
 /** Minimum delay of an event in milliseconds, enough for a few batches to arrive. */
 const WAIT_MIN_MS = 500;
@@ -82,7 +82,7 @@ export class EventOrder {
   }
 
   #release(mayGo: (waiting: PendingEvent, position: number) => boolean): void {
-    const ordered = this.#pendingEvents.sort(inOrder);
+    const ordered = this.#pendingEvents.sort(comparePending);
     const staying = ordered.findIndex((each, position) => !mayGo(each, position));
     const end = staying === -1 ? ordered.length : staying;
     this.#pendingEvents = ordered.slice(end);
@@ -101,6 +101,6 @@ export class EventOrder {
   }
 }
 
-function inOrder(one: PendingEvent, other: PendingEvent): number {
-  return inEventOrder(one.event, other.event) || one.shard - other.shard;
+function comparePending(one: PendingEvent, other: PendingEvent): number {
+  return compareEvents(one.event, other.event) || one.shard - other.shard;
 }

@@ -4,7 +4,7 @@ import { type FleetEvent, type FleetPlan, simulateFleet } from '../engine/simula
 import { FakeServer, release } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
 import { closedPortUrl } from '../testing/stub-server.ts';
-import { EventSource, inEventOrder } from './events.ts';
+import { compareEvents, EventSource } from './events.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -154,7 +154,7 @@ describe('the order of events', () => {
     source.emit({ kind: 'stage', stage: 'ramp' });
     clock.advance(1);
     source.emit({ kind: 'socket-opened', device: 0 });
-    const sorted = events.toSorted(inEventOrder);
+    const sorted = events.toSorted(compareEvents);
     expect(sorted.map(({ atMs, device, sequence }) => [atMs, device, sequence])).toEqual([
       [1000, undefined, 1],
       [1000, 1, 1],
@@ -162,6 +162,6 @@ describe('the order of events', () => {
       [1000, 2, 2],
       [1001, 0, 1],
     ]);
-    expect(events.toReversed().toSorted(inEventOrder)).toEqual(sorted);
+    expect(events.toReversed().toSorted(compareEvents)).toEqual(sorted);
   });
 });

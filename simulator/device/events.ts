@@ -111,7 +111,7 @@ export class EventSource implements EventSink {
 const FLEET = -1;
 
 /** Compares two events: first by time, then the fleet before devices by index, then by sequence. */
-export function inEventOrder(one: FleetEvent, other: FleetEvent): number {
+export function compareEvents(one: FleetEvent, other: FleetEvent): number {
   return (
     one.atMs - other.atMs ||
     (one.device ?? FLEET) - (other.device ?? FLEET) ||

@@ -141,7 +141,7 @@ async function takenIn(subject: DeviceInRun, fetching: FetchContext): Promise<Ar
   const download = downloadOf(subject, fetching);
   try {
     const chunks = downloadedBytes(download, intake.progress);
-    return await intake.takeIn(asReceived(subject, fetching, chunks), partialDownload);
+    return await intake.takeIn(receiveChunks(subject, fetching, chunks), partialDownload);
   } catch (error) {
     if (error instanceof PowerLoss) keepIntake(deployment, intake);
     throw error;
@@ -154,7 +154,7 @@ async function takenIn(subject: DeviceInRun, fetching: FetchContext): Promise<Ar
 const BLOCK_BYTES = 2048;
 
 /** Yields the bytes of the file as the device's behaviour receives them. */
-async function* asReceived(
+async function* receiveChunks(
   { device }: DeviceInRun,
   { context }: FetchContext,
   chunks: AsyncIterable<Buffer>,

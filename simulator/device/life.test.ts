@@ -46,7 +46,7 @@ function asked(server: StubServer): string[] {
   return server.requests.map(({ operation }) => operation);
 }
 
-function inOrder<Item>(responses: readonly Item[], last: Item): () => Item {
+function takeInOrder<Item>(responses: readonly Item[], last: Item): () => Item {
   const left = [...responses];
   return () => left.shift() ?? last;
 }
@@ -113,7 +113,7 @@ describe('the life of a device', () => {
   });
 
   it('continues as soon as the user has accepted the device', async () => {
-    const answers = inOrder<StubResponse>([{ status: 401 }, { status: 401 }], {
+    const answers = takeInOrder<StubResponse>([{ status: 401 }, { status: 401 }], {
       status: 200,
       body: token,
     });
@@ -124,7 +124,7 @@ describe('the life of a device', () => {
   });
 
   it('includes growing waits while the server does not answer, and then resumes', async () => {
-    const answers = inOrder<StubResponse>(['cut', 'cut', 'cut'], { status: 200, body: token });
+    const answers = takeInOrder<StubResponse>(['cut', 'cut', 'cut'], { status: 200, body: token });
     const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
@@ -137,7 +137,7 @@ describe('the life of a device', () => {
 
   it('includes the wait that a busy server requests with Retry-After', async () => {
     const busy = { status: 429, headers: { 'retry-after': '90' } };
-    const answers = inOrder<StubResponse>([busy], { status: 204 });
+    const answers = takeInOrder<StubResponse>([busy], { status: 204 });
     const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
     await go();
     expect(environment.sleepsMs).toEqual([0, 90_000, 1000]);
@@ -162,7 +162,7 @@ describe('the life of a device', () => {
   });
 
   it('resumes the onboarding at the step where the server broke off', async () => {
-    const answers = inOrder<StubResponse>([{ status: 503 }], { status: 204 });
+    const answers = takeInOrder<StubResponse>([{ status: 503 }], { status: 204 });
     const { server, go } = await lived({ 'post-alerts': answers }, 3);
     await go();
     expect(server.requestsFor('post-monitor-configuration')).toHaveLength(1);
@@ -170,9 +170,12 @@ describe('the life of a device', () => {
   });
 
   it('continues after a 409 to a poll and after invalid instructions', async () => {
-    const answers = inOrder<StubResponse>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
-      status: 204,
-    });
+    const answers = takeInOrder<StubResponse>(
+      [{ status: 409 }, { status: 200, body: { id: 'd' } }],
+      {
+        status: 204,
+      },
+    );
     const { device, environment, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
     await go();
     expect(device.life).toBe('idle');

@@ -104,9 +104,9 @@ async function oneCycle(subject: DeviceInRun): Promise<number> {
     device.failuresInRow = 0;
     return untilNextCycleMs(subject);
   } catch (error) {
-    if (error instanceof PowerLoss) return afterPowerLoss(error, subject);
+    if (error instanceof PowerLoss) return handlePowerLoss(error, subject);
     if (!(error instanceof ClientError)) throw error;
-    return afterError(error, subject);
+    return handleError(error, subject);
   }
 }
 
@@ -121,7 +121,7 @@ async function sleepWhileOff(subject: DeviceInRun, offMs: number): Promise<void>
   await keepOff(subject.device, subject.environment, offMs);
 }
 
-async function afterPowerLoss({ offMs }: PowerLoss, subject: DeviceInRun): Promise<number> {
+async function handlePowerLoss({ offMs }: PowerLoss, subject: DeviceInRun): Promise<number> {
   enter(subject, 'switched-off');
   await losePower(subject.device, subject.environment, offMs);
   return 0;
@@ -271,7 +271,7 @@ async function reportChanges(
   );
 }
 
-function afterError(error: ClientError, subject: DeviceInRun): number {
+function handleError(error: ClientError, subject: DeviceInRun): number {
   const { device, environment } = subject;
   if (isRefusedContact(error)) {
     enter(subject, 'refused');

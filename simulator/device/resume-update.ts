@@ -35,11 +35,11 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
   offered: pollAgain,
   downloading: pollAgain,
   pause_before_installing: pollAgain,
-  installing: fail,
+  installing: failDeployment,
   // The artifact is installed but not committed, so the boot loader starts the old one.
-  pause_before_rebooting: fail,
+  pause_before_rebooting: failDeployment,
   rebooting: completeReboot,
-  pause_before_committing: fail,
+  pause_before_committing: failDeployment,
   success: reportAgain,
   failure: reportAgain,
   'already-installed': reportAgain,
@@ -92,7 +92,7 @@ async function stillDownloads(
   return false;
 }
 
-async function fail(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
+async function failDeployment(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
   const { device, environment } = subject;
   const log = new UpdateLog(() => deviceTimeMs(device, environment));
   log.add(
@@ -111,10 +111,10 @@ async function fail(subject: DeviceInRun, deployment: DeploymentRecord): Promise
 async function completeReboot(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
   const { device } = subject;
   const { downloadedArtifact } = deployment;
-  if (downloadedArtifact === undefined) return fail(subject, deployment);
+  if (downloadedArtifact === undefined) return failDeployment(subject, deployment);
   if (deployment.unacknowledgedStatus) await reportState(subject, deployment, deployment.state);
   const action = await commitAction(subject, deployment);
-  if (action === 'fail') return fail(subject, deployment);
+  if (action === 'fail') return failDeployment(subject, deployment);
   if (action === 'continue') {
     Object.assign(device, softwareAfterCommit(downloadedArtifact, device));
     // The inventory is due now, so that it shows the new artifact.

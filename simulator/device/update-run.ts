@@ -69,7 +69,7 @@ async function runToEnd(
   run: UpdateRun,
 ): Promise<boolean> {
   try {
-    return await run.toItsEnd();
+    return await run.finish();
   } catch (error) {
     // The device handles this interruption when its power returns.
     if (error instanceof PowerLoss && !isSettled(deployment)) {
@@ -212,9 +212,9 @@ class UpdateRun {
     this.#context = new DuringUpdateContext({ subject, deployment, log: this.#log });
   }
 
-  async toItsEnd(): Promise<boolean> {
+  async finish(): Promise<boolean> {
     try {
-      return await this.#toSuccess();
+      return await this.#runSteps();
     } catch (error) {
       if (error instanceof UpdateFailure) await this.#fail(error);
       else if (error instanceof UpdateAborted) rollBack(this.#subject, this.#deployment);
@@ -225,7 +225,7 @@ class UpdateRun {
     }
   }
 
-  async #toSuccess(): Promise<boolean> {
+  async #runSteps(): Promise<boolean> {
     const { device } = this.#subject;
     if (this.#deployment.state !== 'offered') await this.#takeUpAgain();
     else {

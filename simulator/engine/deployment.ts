@@ -42,7 +42,7 @@ export function deploymentSource(from: DeploymentSourceFacts): DeploymentSource 
   }
   const { deploy } = plan;
   if (deploy === undefined) return undefined;
-  if (coordinator) return (deviceIds) => fromCoordinator(coordinator, deviceIds, from);
+  if (coordinator) return (deviceIds) => askCoordinator(coordinator, deviceIds, from);
   return async (deviceIds) => {
     const earlierDeployment = from.earlierDeployment();
     if (earlierDeployment?.artifactName === deploy) return earlierDeployment;
@@ -93,7 +93,7 @@ export async function createPlannedDeployment(
   }
 }
 
-async function fromCoordinator(
+async function askCoordinator(
   coordinator: CoordinatorConnection,
   deviceIds: readonly string[],
   { plan, management, devices, onAdopted, earlierDeployment }: DeploymentSourceFacts,
@@ -128,11 +128,11 @@ export function adoptOutcomes(
   const statuses = new Map(recorded.map(({ id, status }) => [id, status]));
   return devices.filter((device) => {
     const status = device.id === undefined ? undefined : statuses.get(device.id);
-    return status !== undefined && adopt(device, status, runDeployment);
+    return status !== undefined && adoptDeployment(device, status, runDeployment);
   });
 }
 
-function adopt(
+function adoptDeployment(
   device: SimulatedDevice,
   status: DeploymentDevice['status'],
   runDeployment: RunDeployment,

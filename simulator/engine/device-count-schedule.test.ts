@@ -11,7 +11,7 @@ const stages: readonly LoadStage[] = [
 ];
 
 /** Returns how many of 30 devices are on. */
-function onAt(deviceCounts: DeviceCountSchedule, atMs: number): number {
+function countOn(deviceCounts: DeviceCountSchedule, atMs: number): number {
   return Array.from({ length: 30 }, (_, index) => deviceCounts.presenceOf(index, atMs)).filter(
     ({ isOn }) => isOn,
   ).length;
@@ -36,7 +36,7 @@ describe('a schedule of device counts', () => {
     [3000, 0],
     [99_999, 0],
   ])('has, at %i ms, %i devices on', (atMs, devices) => {
-    expect(onAt(deviceCounts, atMs)).toBe(devices);
+    expect(countOn(deviceCounts, atMs)).toBe(devices);
   });
 
   it('returns when each device is switched on and off next', () => {
@@ -69,6 +69,6 @@ describe('a schedule of device counts', () => {
       { kind: 'ramp', durationMs: 100, devices: 10 },
       { kind: 'ramp', durationMs: 100, devices: 4 },
     ]);
-    expect([onAt(down, 99), onAt(down, 149), onAt(down, 200)]).toEqual([10, 8, 4]);
+    expect([countOn(down, 99), countOn(down, 149), countOn(down, 200)]).toEqual([10, 8, 4]);
   });
 });

@@ -52,7 +52,7 @@ export class DeviceCountSchedule {
     const intervals: { fromMs: number; toMs: number }[] = [];
     const { endMs } = this;
     for (const stretch of this.#stretches) {
-      const { fromMs, toMs } = within(stretch, index);
+      const { fromMs, toMs } = intervalOf(stretch, index);
       if (fromMs >= toMs) continue;
       const last = intervals.at(-1);
       const isLastStretch = stretch.toMs === endMs && index < stretch.toDevices;
@@ -84,7 +84,7 @@ function stretchesOf(stages: readonly LoadStage[]): readonly RampPeriod[] {
  * Returns the interval of the period in which the device is on. The interval is empty when its end
  * is not after its start.
  */
-function within(stretch: RampPeriod, index: number): { fromMs: number; toMs: number } {
+function intervalOf(stretch: RampPeriod, index: number): { fromMs: number; toMs: number } {
   const { fromMs, toMs, fromDevices, toDevices } = stretch;
   const timeMs = (share: number): number => fromMs + (toMs - fromMs) * share;
   const change = toDevices - fromDevices;

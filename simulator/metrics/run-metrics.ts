@@ -6,7 +6,7 @@ import type { Clock } from '../../fixtures/base/clock.ts';
 import type { ClientError } from '../network/errors.ts';
 import type { AnsweredExchange, ExchangeMeter, UnansweredExchange } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
-import { inErrorOrder } from '../result/merge-figures.ts';
+import { compareErrors } from '../result/merge-figures.ts';
 import type {
   ErrorCount,
   OperationCount,
@@ -173,7 +173,7 @@ export class RunMetrics implements ExchangeMeter {
 
   /** Returns the error counts, most frequent first. */
   errors(): ErrorCount[] {
-    return [...this.#errors.values()].sort(inErrorOrder);
+    return [...this.#errors.values()].sort(compareErrors);
   }
 
   #endMsOf(index: number): number {

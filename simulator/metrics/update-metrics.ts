@@ -24,11 +24,11 @@ export class UpdateMetrics {
   }
 
   figures(): UpdateFigures {
-    const updates = [...this.#whole].sort(byKey).map(([key, histogram]) => {
+    const updates = [...this.#whole].sort(compareKeys).map(([key, histogram]) => {
       const [from, outcome] = key.split(separator) as [UpdateStart, FinalState];
       return { from, outcome, ...histogram.figures() };
     });
-    const statuses = [...this.#statuses].sort(byKey).map(([status, histogram]) => {
+    const statuses = [...this.#statuses].sort(compareKeys).map(([status, histogram]) => {
       return { status, ...histogram.figures() };
     });
     return { whole: updates, statuses };
@@ -45,6 +45,9 @@ function recordDuration<Key>(
   histogram.record(durationMs);
 }
 
-function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+function compareKeys(
+  [one]: readonly [string, unknown],
+  [other]: readonly [string, unknown],
+): number {
   return one < other ? -1 : 1;
 }

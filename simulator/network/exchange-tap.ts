@@ -52,7 +52,7 @@ export class ExchangeTap {
   }
 
   /** Returns a transport that passes every request on and observes it. */
-  over(transport: RequestSender): RequestSender {
+  wrap(transport: RequestSender): RequestSender {
     return {
       exchange: (request) =>
         this.#seen(

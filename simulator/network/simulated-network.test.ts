@@ -23,7 +23,7 @@ const request = {
 const file = Buffer.alloc(10_000, 3);
 
 /** Returns a transport behind a simulated network. Its waits are recorded and take no time. */
-async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
+async function startBehindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
   const server = await StubServer.start({
     'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
     'download-artifact': () => ({ status: 200, body: file }),
@@ -45,7 +45,7 @@ async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
     { clock, random, sleep, requestTimeLimitMs: 5000 },
   );
   const total = (): number => Math.round(waitsMs.reduce((sum, each) => sum + each, 0));
-  return { server, metrics, clock, through: network.over(transport), waitsMs, total };
+  return { server, metrics, clock, through: network.wrap(transport), waitsMs, total };
 }
 
 async function outcomeOf(exchange: Promise<unknown>): Promise<string> {
@@ -55,13 +55,13 @@ async function outcomeOf(exchange: Promise<unknown>): Promise<string> {
   );
 }
 
-function fetchFile(through: ReturnType<SimulatedNetwork['over']>) {
+function fetchFile(through: ReturnType<SimulatedNetwork['wrap']>) {
   const target = '/storage/artifacts/1';
   const { caller, headers } = request;
   return through.open({ operation: 'download-artifact', caller, method: 'GET', target, headers });
 }
 
-async function bytesOf(through: ReturnType<SimulatedNetwork['over']>): Promise<number> {
+async function bytesOf(through: ReturnType<SimulatedNetwork['wrap']>): Promise<number> {
   let bytes = 0;
   for await (const chunk of (await fetchFile(through)).chunks()) bytes += chunk.length;
   return bytes;
@@ -69,17 +69,17 @@ async function bytesOf(through: ReturnType<SimulatedNetwork['over']>): Promise<n
 
 describe('a simulated network', () => {
   it('changes nothing when its shape is empty', async () => {
-    const { through, total } = await behindNetwork({});
+    const { through, total } = await startBehindNetwork({});
     const { status, body } = await through.exchange(request);
     expect([status, body.length, total()]).toEqual([200, 1000, 0]);
     expect(await bytesOf(through)).toBe(file.length);
   });
 
   it('adds its latency in both directions, with jitter around it', async () => {
-    const steady = await behindNetwork({ latencyMs: 300 });
+    const steady = await startBehindNetwork({ latencyMs: 300 });
     await steady.through.exchange(request);
     expect(steady.total()).toBe(600);
-    const jittery = await behindNetwork({ latencyMs: 300, jitterMs: 100 });
+    const jittery = await startBehindNetwork({ latencyMs: 300, jitterMs: 100 });
     for (let sent = 0; sent < 20; sent++) await jittery.through.exchange(request);
     const delaysMs = jittery.waitsMs.filter((waitMs) => waitMs > 0);
     expect(Math.min(...delaysMs)).toBeGreaterThanOrEqual(400);
@@ -88,7 +88,7 @@ describe('a simulated network', () => {
   });
 
   it('transfers bodies at its bandwidth, in both directions', async () => {
-    const { through, total } = await behindNetwork({ bytesPerSecond: 1000 });
+    const { through, total } = await startBehindNetwork({ bytesPerSecond: 1000 });
     await through.exchange(request);
     expect(total()).toBe(500 + 1000);
     await bytesOf(through);
@@ -96,14 +96,14 @@ describe('a simulated network', () => {
   });
 
   it('pauses the time limit of the request while it transfers bytes', async () => {
-    const { through, clock } = await behindNetwork({ bytesPerSecond: 100 });
+    const { through, clock } = await startBehindNetwork({ bytesPerSecond: 100 });
     expect(await bytesOf(through)).toBe(file.length);
     // The transfer takes a hundred seconds; the limit is five seconds for each pause of the server.
     expect(clock.monotonicMs()).toBeGreaterThanOrEqual(100_000);
   });
 
   it('loses its share of exchanges, by a reset or by silence until the time limit', async () => {
-    const { server, through, waitsMs } = await behindNetwork({ lossShare: 0.5 });
+    const { server, through, waitsMs } = await startBehindNetwork({ lossShare: 0.5 });
     const outcomes: string[] = [];
     for (let sent = 0; sent < 200; sent++)
       outcomes.push(await outcomeOf(through.exchange(request)));
@@ -122,7 +122,7 @@ describe('a simulated network', () => {
 
   it('loses the same exchanges for the same seed, and others for another seed', async () => {
     const outcomes = async (seed: string) => {
-      const { through } = await behindNetwork({ lossShare: 0.5 }, seed);
+      const { through } = await startBehindNetwork({ lossShare: 0.5 }, seed);
       const all: string[] = [];
       for (let sent = 0; sent < 40; sent++) all.push(await outcomeOf(through.exchange(request)));
       return all;
@@ -132,7 +132,7 @@ describe('a simulated network', () => {
   });
 
   it('breaks off a file at different places, including its middle', async () => {
-    const { through } = await behindNetwork({ lossShare: 1 });
+    const { through } = await startBehindNetwork({ lossShare: 1 });
     const received: number[] = [];
     for (let sent = 0; sent < 30; sent++) {
       let bytes = 0;
@@ -148,7 +148,7 @@ describe('a simulated network', () => {
   });
 
   it('adds no lateness: its latency is not a delay of the generator', async () => {
-    const { through, metrics, clock } = await behindNetwork({ latencyMs: 400 });
+    const { through, metrics, clock } = await startBehindNetwork({ latencyMs: 400 });
     await through.exchange({ ...request, dueMs: clock.monotonicMs() });
     expect(metrics.latencies()[0]?.maxMs).toBeLessThan(400);
   });

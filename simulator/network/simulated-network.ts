@@ -63,7 +63,7 @@ export class SimulatedNetwork {
   }
 
   /** Returns a transport that sends every request through this network. */
-  over(transport: RequestSender): RequestSender {
+  wrap(transport: RequestSender): RequestSender {
     return {
       exchange: (request) => this.#exchange(transport, request),
       open: (request) => this.#open(transport, request),
@@ -142,7 +142,7 @@ export class SimulatedNetwork {
     const { lostAt } = outcome;
     const length = Number(response.headers['content-length'] ?? 0);
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
-    for await (const chunk of this.#inChunks(response.chunks())) {
+    for await (const chunk of this.#splitBody(response.chunks())) {
       const through = chunk.subarray(0, leftBytes ?? chunk.length);
       await this.#options.sleep(this.#transferMs(through.length));
       if (through.length > 0) yield through;
@@ -156,7 +156,7 @@ export class SimulatedNetwork {
    * Splits the body into the pieces of a tenth of a second, so that a body that is lost midway
    * still delivers the bytes before the loss.
    */
-  async *#inChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *#splitBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { bytesPerSecond } = this.#shape;
     const chunkMax =
       bytesPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.ceil(bytesPerSecond / 10);

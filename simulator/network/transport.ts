@@ -320,7 +320,7 @@ export class Transport {
   #opened(response: DispatchedResponse, attempt: Attempt, request: HttpRequest): OpenResponse {
     const { statusCode: status, headers, body } = response;
     const countDone = (): void => this.#done(attempt, request, status);
-    const asFailure = (error: unknown): unknown => this.#failed(attempt, error);
+    const failureOf = (error: unknown): unknown => this.#failed(attempt, error);
     const countReceived = (bytes: number): void =>
       this.observer.recordReceivedBytes(request.operation, bytes);
     async function* chunks(): AsyncGenerator<Buffer> {
@@ -333,7 +333,7 @@ export class Transport {
           attempt.restartTimeLimit();
         }
       } catch (error) {
-        throw asFailure(error);
+        throw failureOf(error);
       } finally {
         // A consumer that stops early also ends the exchange, because the server did respond.
         countDone();

@@ -1,6 +1,6 @@
 /** Options of the whole fleet that each cohort may override. */
 import * as v from 'valibot';
-import { inGroup } from '../../fixtures/base/option-row.ts';
+import { groupRows } from '../../fixtures/base/option-row.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
@@ -37,7 +37,7 @@ const parameters = v.record(
 );
 
 /** Options for the mix of keys and behaviours among the devices. */
-export const mixtureOptions = inGroup('Fleet', {
+export const mixtureOptions = groupRows('Fleet', {
   keys: {
     flag: '--keys <shares>',
     help: 'key types (default: rsa=1,ecdsa=1,ed25519=1)',
@@ -67,7 +67,7 @@ export const mixtureOptions = inGroup('Fleet', {
 } as const satisfies UngroupedPlanOptions);
 
 /** Options for how the devices interact with the server. */
-export const policyOptions = inGroup('Devices', {
+export const policyOptions = groupRows('Devices', {
   poll: {
     flag: '--poll <duration>',
     help: 'time between two polls for an update',

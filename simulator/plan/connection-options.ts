@@ -2,7 +2,7 @@
  * The options of a plan that concern the server, and the credentials of the fleet and its user.
  */
 import * as v from 'valibot';
-import { inGroup } from '../../fixtures/base/option-row.ts';
+import { groupRows } from '../../fixtures/base/option-row.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import type { UngroupedPlanOptions } from './option-row.ts';
 import { duration, nonEmptyText, number, yesOrNo } from './plan-values.ts';
@@ -15,7 +15,7 @@ const SOURCE_ADDRESSES_MAX = 256;
  * A row with `cli: { kind: 'own' }` has neither flag nor help, because several commands share its
  * option, which brings them.
  */
-export const connectionOptions = inGroup('Connection', {
+export const connectionOptions = groupRows('Connection', {
   /** Base URL of the server, without the path of the API. */
   url: {
     cli: { kind: 'own' },

@@ -56,7 +56,7 @@ export interface PlanOption
 
 type PlanOptions = Readonly<Record<string, PlanOption>>;
 
-/** Option rows without their group, which `inGroup` adds. */
+/** Option rows without their group, which `groupRows` adds. */
 export type UngroupedPlanOptions = Readonly<Record<string, Omit<PlanOption, 'group'>>>;
 
 /** The options by name, in the notation of a plan file. All may be absent. */

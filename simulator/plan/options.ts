@@ -3,7 +3,7 @@
  * in `cohort-options.ts`.
  */
 import * as v from 'valibot';
-import { inGroup } from '../../fixtures/base/option-row.ts';
+import { groupRows } from '../../fixtures/base/option-row.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import { cohorts } from './cohort.ts';
 import { mixtureOptions, policyOptions } from './cohort-options.ts';
@@ -21,7 +21,7 @@ const defaultDeviceType = 'fleetbed-board';
 const RSA_POOL_MAX = 4096;
 const rsaKeyBits = [2048, 3072] as const;
 
-const fleetOptions = inGroup('Fleet', {
+const fleetOptions = groupRows('Fleet', {
   /**
    * The last three bytes of a MAC address number the devices, but memory limits a fleet to fewer.
    */
@@ -90,7 +90,7 @@ const fleetOptions = inGroup('Fleet', {
   },
 } as const satisfies UngroupedPlanOptions);
 
-const loadOptions = inGroup('Load', {
+const loadOptions = groupRows('Load', {
   /** The first contacts of the devices are distributed evenly over this time. */
   ramp: {
     flag: '--ramp <duration>',
@@ -185,7 +185,7 @@ const loadOptions = inGroup('Load', {
   },
 } as const satisfies UngroupedPlanOptions);
 
-const deviceOptions = inGroup('Devices', {
+const deviceOptions = groupRows('Devices', {
   ...policyOptions,
   deviceType: {
     flag: '--device-type <type>',
@@ -263,7 +263,7 @@ const deviceOptions = inGroup('Devices', {
   },
 } as const satisfies UngroupedPlanOptions);
 
-const resultOptions = inGroup('Results', {
+const resultOptions = groupRows('Results', {
   /** Conditions that the run must meet, such as `p99(poll) < 200ms`. */
   threshold: {
     flag: '--threshold <condition>',

@@ -6,7 +6,7 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { printableJson } from '../../fixtures/base/printable.ts';
-import { type FleetEvent, inEventOrder } from '../device/events.ts';
+import { compareEvents, type FleetEvent } from '../device/events.ts';
 
 /** Counts of written and lost events. */
 export interface EventLinesCount {
@@ -110,7 +110,7 @@ export class EventLines {
 
   /** Writes the events of the completed millisecond, as far as the buffer has room. */
   #endInstant(): void {
-    const events = this.#instant.sort(inEventOrder);
+    const events = this.#instant.sort(compareEvents);
     this.#instant = [];
     let room = this.#bufferMaxBytes - this.#options.stream.writableLength;
     let text = '';

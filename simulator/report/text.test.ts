@@ -150,9 +150,13 @@ describe('the text report of a run', () => {
   });
 
   it('shows when half, nearly all and all devices were updated', () => {
-    const at = (index: number, finishedMs: number) =>
+    const finishedRow = (index: number, finishedMs: number) =>
       deviceRowOf(index, { offeredMs: 1000, finishedMs });
-    const devices = [at(0, 2000), at(1, 3000), deviceRowOf(2, { outcome: 'failure' })];
+    const devices = [
+      finishedRow(0, 2000),
+      finishedRow(1, 3000),
+      deviceRowOf(2, { outcome: 'failure' }),
+    ];
     const { deployedMs: _, ...result } = sampleResult;
     expect(fleetReport({ ...result, devices })).toContain(
       '  updated: 50% after 2.0 s, 95% never, 100% never',

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
-import { fields, first, highest, inFirstSeenOrder, rows, sum } from './mergers.ts';
+import { fields, first, highest, keepOrder, rows, sum } from './mergers.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -41,7 +41,7 @@ export const mergedBackoffComparisons = rows<BackoffComparison[number]>(
     const row = mergeCohorts(parts);
     return { ...row, peakRequestsPerSecond: peakOf(row.requestsPerSecond) };
   },
-  inFirstSeenOrder,
+  keepOrder,
 );
 
 const mergeCohorts = fields<BackoffComparison[number]>({

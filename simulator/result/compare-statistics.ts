@@ -33,9 +33,9 @@ export function boundedPercentile(
   const rank = size * share;
   const slack = z * Math.sqrt(size * share * (1 - share));
   return {
-    value: atRank(sample, Math.ceil(rank)),
-    low: atRank(sample, Math.floor(rank - slack)),
-    high: atRank(sample, Math.ceil(rank + slack) + 1),
+    value: valueAtRank(sample, Math.ceil(rank)),
+    low: valueAtRank(sample, Math.floor(rank - slack)),
+    high: valueAtRank(sample, Math.ceil(rank + slack) + 1),
   };
 }
 
@@ -92,7 +92,7 @@ export function proportionTest(first: Proportion, second: Proportion): number {
  * Returns the value at a rank, counted from 1. A rank outside the sample returns its first or last
  * value.
  */
-function atRank(sample: CountedSample, rank: number): number {
+function valueAtRank(sample: CountedSample, rank: number): number {
   let passedCount = 0;
   let last = 0;
   for (const [value, count] of sample) {

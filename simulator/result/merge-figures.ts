@@ -28,9 +28,9 @@ function durations<Row extends Figures>(parts: PartValues<Row>): Row {
   return { ...parts[0], ...mergedDurations(parts).figures() };
 }
 
-const byOperation = ({ operation }: { readonly operation: string }): string => operation;
+const operationOf = ({ operation }: { readonly operation: string }): string => operation;
 
-function inOrder(responses: OperationCount['responses']): OperationCount['responses'] {
+function sortResponses(responses: OperationCount['responses']): OperationCount['responses'] {
   const entries = Object.entries(responses).sort(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(entries);
 }
@@ -52,12 +52,12 @@ function latencyRow(parts: PartValues<OperationLatency>): OperationLatency {
 
 /** Mergers of the figures of exchanges, by member of the result. */
 export const exchangeMergers = {
-  latencies: rows<OperationLatency>(byOperation, latencyRow),
+  latencies: rows<OperationLatency>(operationOf, latencyRow),
   operations: rows<OperationCount>(
-    byOperation,
+    operationOf,
     fields<OperationCount>({
       operation: first,
-      responses: (parts) => inOrder(counts(parts)),
+      responses: (parts) => sortResponses(counts(parts)),
       unanswered: sum,
       timeouts: sum,
       resets: sum,
@@ -89,7 +89,7 @@ export const mergeStages = rows<StageFigures>(
 export const mergeErrors = rows<ErrorCount>(
   ({ operation, cause }) => `${operation} ${cause}`,
   fields<ErrorCount>({ operation: first, cause: first, count: sum }),
-  inErrorOrder,
+  compareErrors,
 );
 
 export const mergeUpdates = fields<UpdateFigures>({
@@ -101,7 +101,7 @@ export const mergeUpdates = fields<UpdateFigures>({
 });
 
 /** Compares errors: the most frequent first, and errors of equal frequency by name. */
-export function inErrorOrder(one: ErrorCount, other: ErrorCount): number {
+export function compareErrors(one: ErrorCount, other: ErrorCount): number {
   const nameOf = ({ operation, cause }: ErrorCount): string => `${operation} ${cause}`;
   return other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1);
 }

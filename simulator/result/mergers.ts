@@ -97,4 +97,4 @@ export function groupRows<Row>(
 }
 
 /** An order that keeps rows in the order of their first appearance. */
-export const inFirstSeenOrder = (): number => 0;
+export const keepOrder = (): number => 0;

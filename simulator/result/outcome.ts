@@ -42,7 +42,7 @@ export function outcomeOf(result: FleetResult): RunOutcome {
   const verdict = verdictOf(result, findings);
   const decisive = findings.filter(({ state }) => state !== 'passed' && state !== 'not judged');
   // The headline of a passed run lists the conditions that hold.
-  const namedFindings = decisive.length > 0 ? byState(decisive) : findings;
+  const namedFindings = decisive.length > 0 ? sortByState(decisive) : findings;
   const briefs = [...new Set(namedFindings.flatMap(({ brief }) => brief ?? []))];
   const texts = [...briefs, ...unmeasuredTexts(result)];
   const devices = countText(result.funnel.devices, 'device');
@@ -52,12 +52,12 @@ export function outcomeOf(result: FleetResult): RunOutcome {
 
 function verdictOf({ ended }: FleetResult, findings: readonly RunFinding[]): RunVerdict {
   if (ended === 'interrupted') return 'interrupted';
-  const [worst] = byState(findings.filter(({ state }) => state !== 'not judged'));
+  const [worst] = sortByState(findings.filter(({ state }) => state !== 'not judged'));
   return worst === undefined || worst.state === 'not judged' ? 'inconclusive' : worst.state;
 }
 
 /** Sorts findings, the worst state first. */
-function byState(findings: readonly RunFinding[]): readonly RunFinding[] {
+function sortByState(findings: readonly RunFinding[]): readonly RunFinding[] {
   const rank = ({ state }: RunFinding): number => states.indexOf(state);
   return findings.toSorted((one, other) => rank(one) - rank(other));
 }

@@ -178,12 +178,12 @@ describe('a threshold for a cohort or a stage', () => {
 });
 
 /** Returns the measures of a run in progress. */
-function inProgress(result: FleetResult): Measures {
+function measuresInProgress(result: FleetResult): Measures {
   return { ...measuresOf(result), isOver: false, reports: () => undefined };
 }
 
 function isLost(text: string, result: FleetResult): boolean {
-  return isUnattainable(thresholdOf(text), inProgress(result));
+  return isUnattainable(thresholdOf(text), measuresInProgress(result));
 }
 
 describe('a threshold becomes out of reach', () => {

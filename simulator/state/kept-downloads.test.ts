@@ -14,14 +14,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const progress = { receivedBytes: 0, totalBytes: 4000, validator: '"one"' };
 
-function inProgress(index = 0) {
+function deploymentInProgress(index = 0) {
   const device = { ...deviceOf(), index, deployments: [] };
   return { device, deployment: beginDeployment(device, 'deployment-1', 'release-2') };
 }
 
 /** Stores a piece of this many bytes for a device, like a simulator that then ends. */
 function keepDownload(
-  subject: ReturnType<typeof inProgress>,
+  subject: ReturnType<typeof deploymentInProgress>,
   bytes: number,
   keptMaxBytes?: number,
 ) {
@@ -32,7 +32,7 @@ function keepDownload(
   return downloads;
 }
 
-async function reopened({ device, deployment }: ReturnType<typeof inProgress>) {
+async function reopened({ device, deployment }: ReturnType<typeof deploymentInProgress>) {
   const file = new DownloadFolder(folder, [device]).open(device, deployment);
   const chunks: Buffer[] = [];
   if (file.progress) for await (const chunk of file.chunks()) chunks.push(chunk);
@@ -42,7 +42,7 @@ async function reopened({ device, deployment }: ReturnType<typeof inProgress>) {
 
 describe('downloads that outlive their simulator', () => {
   it('resume after the last byte written, even after a partial write', async () => {
-    const subject = inProgress();
+    const subject = deploymentInProgress();
     keepDownload(subject, 3000);
     expect(await reopened(subject)).toEqual({
       progress: { ...progress, receivedBytes: 3000 },
@@ -58,12 +58,12 @@ describe('downloads that outlive their simulator', () => {
     'start again when the file contains %j',
     async (content) => {
       writeFileSync(join(folder, '0'), content);
-      expect((await reopened(inProgress())).progress).toBeUndefined();
+      expect((await reopened(deploymentInProgress())).progress).toBeUndefined();
     },
   );
 
   it('are deleted beyond the total limit and when a device has finished', async () => {
-    const [first, second] = [inProgress(0), inProgress(1)];
+    const [first, second] = [deploymentInProgress(0), deploymentInProgress(1)];
     const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
     for (const { device, deployment } of [first, second]) {
       const file = downloads.open(device, deployment);

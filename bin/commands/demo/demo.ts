@@ -3,7 +3,7 @@
  * interface. The server starts before the code of fleet and suite is loaded.
  */
 import type { Command } from 'commander';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import type { RunStarter } from '../../../server/control/sources/runs.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
 import { addExamples } from '../../options/examples.ts';
@@ -25,7 +25,7 @@ const formats: readonly { readonly format: DemoFormat }[] = [
   { format: 'junit' },
 ];
 
-const rows = inGroup('Options', {
+const rows = groupRows('Options', {
   exit: {
     flag: '--exit',
     help: 'exit after the run instead of staying up',

@@ -73,7 +73,7 @@ export function queryOf(
 }
 
 function time(text: string): string {
-  return new Date(values.atMs(text)).toISOString();
+  return new Date(values.parseTime(text)).toISOString();
 }
 
 function sequence(text: string): string {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
@@ -21,7 +21,7 @@ import { SessionLines } from './session-lines.ts';
 /** Limit on the session file; what passes afterwards is forwarded and not written. */
 const FILE_MAX_BYTES = 134_217_728;
 
-const rows = inGroup('Options', {
+const rows = groupRows('Options', {
   host: {
     flag: '--host <host>',
     help: 'address to listen on',

@@ -5,7 +5,7 @@ import { openRecording } from '../../../conformance/recordings/open-recording.ts
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
@@ -19,7 +19,7 @@ import { createOutput } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { SessionReplay } from './session-replay.ts';
 
-const rows = inGroup('Options', {
+const rows = groupRows('Options', {
   ca: {
     flag: '--ca <file>',
     help: sharedHelp.ca,
@@ -125,7 +125,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
         for (const each of differences) output.line(`${location}: ${method} ${path}: ${each}`);
     }
   } catch (error) {
-    throw asCommandError(error, file, url);
+    throw commandErrorOf(error, file, url);
   } finally {
     await dispatcher.destroy();
   }
@@ -136,7 +136,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
 }
 
 /** Returns the error of the file as one sentence, or that of a server that cannot be reached. */
-function asCommandError(error: unknown, file: string, url: string): unknown {
+function commandErrorOf(error: unknown, file: string, url: string): unknown {
   if (error instanceof RecordingError) return new CommandError(error.message, exitCodes.setUp);
   if (!(error instanceof Error)) return error;
   return namesAFile(error) ? fileError(`cannot read ${file}`, error) : setupError(error, url);

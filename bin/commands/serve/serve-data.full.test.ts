@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Calls the server in another process. */
-function asServer({ event: _, version: __, ...facts }: ServerReady): TestServer {
+function serverOf({ event: _, version: __, ...facts }: ServerReady): TestServer {
   return { ...facts, ...callsTo(facts.baseUrl) } as TestServer;
 }
 
@@ -60,7 +60,7 @@ describe('fleetbed serve --data', () => {
   it('never serves a changed artifact file, and names it in the log', async () => {
     const data = join(folder, 'data');
     const first = await startServe(['--data', data]);
-    const firstServer = asServer(first.ready);
+    const firstServer = serverOf(first.ready);
     const device = await acceptedDevice(firstServer, 'a');
     const id = await publish(firstServer);
     const { pathname, search } = new URL((await linkTo(firstServer, device.token, id)).uri);

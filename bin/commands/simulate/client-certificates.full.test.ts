@@ -16,17 +16,17 @@ let server: RunningCommand;
 let baseUrl: string;
 let login: readonly string[];
 
-const at = (name: string): string => join(folder, name);
+const filePath = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-client-certificates-'));
   for (const name of ['good', 'wrong']) {
     const { key, certificatePem } = selfSigned(systemClock.now());
-    writeFileSync(at(`${name}.crt`), certificatePem);
-    writeFileSync(at(`${name}.key`), key);
+    writeFileSync(filePath(`${name}.crt`), certificatePem);
+    writeFileSync(filePath(`${name}.key`), key);
   }
-  writeFileSync(at('words.pem'), 'no PEM at all\n');
-  const asks = ['--tls-client-ca', at('good.crt'), '--tls-ca-out', folder];
+  writeFileSync(filePath('words.pem'), 'no PEM at all\n');
+  const asks = ['--tls-client-ca', filePath('good.crt'), '--tls-ca-out', folder];
   const { running, ready } = await startServe(asks);
   server = running;
   baseUrl = ready.baseUrl;
@@ -38,17 +38,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const own = (cert: string, key: string) => ['--cert', at(cert), '--key', at(key)];
+const own = (cert: string, key: string) => ['--cert', filePath(cert), '--key', filePath(key)];
 
 function fleet(...more: readonly string[]) {
   const small = ['--devices', '2', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
-  const trust = ['--ca', at('ca.pem')];
+  const trust = ['--ca', filePath('ca.pem')];
   return runCommand(['simulate', '--json', '--url', baseUrl, ...trust, ...small, ...more]);
 }
 
 describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, () => {
   it('serves requests, sockets and the cleanup of a fleet with a certificate', async () => {
-    const ledger = at('ledger.ndjson');
+    const ledger = filePath('ledger.ndjson');
     const more = ['--connect', '--duration', '2s', '--ledger', ledger, '--accept', ...login];
     const { code, stdout, stderr } = await fleet(...own('good.crt', 'good.key'), ...more);
     expect(code, stderr).toBe(0);
@@ -56,7 +56,7 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     expect(result.funnel.noContact).toBe(0);
     const sockets = result.operations.find(({ operation }) => operation === 'connect');
     expect(sockets).toMatchObject({ responses: { '1xx': 2 }, unanswered: 0 });
-    const cleanup = ['simulate', 'cleanup', ledger, '--json', '--ca', at('ca.pem'), ...login];
+    const cleanup = ['simulate', 'cleanup', ledger, '--json', '--ca', filePath('ca.pem'), ...login];
     expect((await runCommand(cleanup)).stderr).toMatch(
       /if the server requires a client certificate/,
     );
@@ -93,7 +93,7 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     ],
     [
       'no authority',
-      () => ['--ca', at('words.pem')],
+      () => ['--ca', filePath('words.pem')],
       /--ca \S+words\.pem contains no PEM certificate/,
     ],
   ])('ends a fleet with %s with exit code 3', async (...[, more, line]) => {

@@ -3,7 +3,7 @@ import { sampleProgress } from '../../../simulator/testing/sample-result.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { type RunningCommand, startServe } from '../../testing/built-command.ts';
-import { CTRL_C, onTerminal, screenOf } from '../../testing/pseudo-terminal.ts';
+import { CTRL_C, runOnTerminal, screenOf } from '../../testing/pseudo-terminal.ts';
 import { openLiveView } from './live-view.ts';
 
 /** A stream that keeps its output, with the properties of a terminal. */
@@ -28,13 +28,17 @@ function viewOn(
   return { view, written, stop, output };
 }
 
-const at = (elapsedMs: number, exchanges = 42) => ({ ...sampleProgress, elapsedMs, exchanges });
+const progressAt = (elapsedMs: number, exchanges = 42) => ({
+  ...sampleProgress,
+  elapsedMs,
+  exchanges,
+});
 
 describe('the live view', () => {
   it('draws each frame over the previous one, and clears the last one', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
-    view.show(at(1000));
-    view.show(at(2000, 50));
+    view.show(progressAt(1000));
+    view.show(progressAt(2000, 50));
     const { lines } = screenOf(written());
     expect(lines.filter((line) => line.includes('a run'))).toHaveLength(1);
     expect(lines.join('\n')).toContain('00:00:02');
@@ -45,9 +49,9 @@ describe('the live view', () => {
 
   it('stays below messages that are printed meanwhile', () => {
     const { view, written, output } = viewOn({ isTTY: true, columns: 80, rows: 40 });
-    view.show(at(1000));
+    view.show(progressAt(1000));
     view.above(() => output.progress('a word'));
-    view.show(at(2000));
+    view.show(progressAt(2000));
     const { lines } = screenOf(written());
     expect(lines.indexOf('a word')).toBe(0);
     expect(lines[1]).toMatch(/^00:00:02 .* a run$/);
@@ -57,15 +61,15 @@ describe('the live view', () => {
 
   it('shows recent rates instead of the average of the whole run', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
-    for (let second = 1; second <= 20; second++) view.show(at(second * 1000, 1000));
-    view.show(at(21_000, 1100));
+    for (let second = 1; second <= 20; second++) view.show(progressAt(second * 1000, 1000));
+    view.show(progressAt(21_000, 1100));
     expect(screenOf(written()).lines.join('\n')).toContain('requests 1100 (20/s)');
     view.close();
   });
 
   it('is drawn at most five times a second', () => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 });
-    for (let ms = 1; ms <= 1000; ms++) view.show(at(ms, ms));
+    for (let ms = 1; ms <= 1000; ms++) view.show(progressAt(ms, ms));
     const frames = written().split('\u001b[?2026h').length - 1;
     expect(frames).toBeLessThanOrEqual(5);
     view.close();
@@ -73,7 +77,7 @@ describe('the live view', () => {
 
   it('shows immediately that the run is ending', () => {
     const { view, written, stop } = viewOn({ isTTY: true, columns: 80, rows: 40 });
-    view.show(at(1000));
+    view.show(progressAt(1000));
     stop.abort();
     expect(screenOf(written()).lines.join('\n')).toContain('stopping …');
     view.close();
@@ -85,7 +89,7 @@ describe('the live view', () => {
     ['nothing is said of colours', {}, true],
   ])('obeys the environment for colours when %s', (_what, environment, coloured) => {
     const { view, written } = viewOn({ isTTY: true, columns: 80, rows: 40 }, environment);
-    view.show(at(1000));
+    view.show(progressAt(1000));
     expect(written().includes('\u001b[1m')).toBe(coloured);
     view.close();
   });
@@ -95,7 +99,7 @@ describe('the live view', () => {
     ['a terminal that can only write on', { isTTY: true }, { TERM: 'dumb' }],
   ])('prints a plain line every five seconds on %s', (_what, facts, environment) => {
     const { view, written } = viewOn(facts, environment);
-    for (let second = 1; second <= 11; second++) view.show(at(second * 1000, second * 10));
+    for (let second = 1; second <= 11; second++) view.show(progressAt(second * 1000, second * 10));
     view.close();
     const lines = written().trimEnd().split('\n');
     expect(lines).toHaveLength(2);
@@ -123,7 +127,7 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
   ];
 
   it('shows frames, and after Ctrl-C only the summary, with the cursor visible', async () => {
-    const { code, written, screen } = await onTerminal(args(), { keys: [['idle 3', CTRL_C]] });
+    const { code, written, screen } = await runOnTerminal(args(), { keys: [['idle 3', CTRL_C]] });
     expect(code).toBe(130);
     expect(written).toContain('stopping …');
     expect(written).toContain('\u001b[?25l');
@@ -138,7 +142,7 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
       ['idle 3', CTRL_C],
       ['stopping …', CTRL_C],
     ] as const;
-    const { code, screen } = await onTerminal(args(), { keys });
+    const { code, screen } = await runOnTerminal(args(), { keys });
     expect(code).toBe(130);
     expect(screen.cursorShown).toBe(true);
   });

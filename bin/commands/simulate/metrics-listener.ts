@@ -63,15 +63,15 @@ async function respond(
   expose: () => Promise<Exposition>,
 ): Promise<void> {
   const [path] = (request.url ?? '').split('?');
-  if (path !== PATH) return refuse(response, 404, `only ${PATH} is served here`);
+  if (path !== PATH) return refuseRequest(response, 404, `only ${PATH} is served here`);
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    return refuse(response, 405, 'use GET to read the metrics');
+    return refuseRequest(response, 405, 'use GET to read the metrics');
   }
   const { contentType, text } = await expose();
   response.writeHead(200, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(text);
 }
 
-function refuse(response: ServerResponse, status: number, sentence: string): void {
+function refuseRequest(response: ServerResponse, status: number, sentence: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${sentence}\n`);
 }

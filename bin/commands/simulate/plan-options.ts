@@ -55,7 +55,7 @@ function parserOf(name: string, cli: CliValue): OptionParser | undefined {
       return threshold;
     case 'duration':
     case 'positive-duration':
-      return asWritten(commonParserOf(cli));
+      return keepText(commonParserOf(cli));
     case 'own':
       return undefined;
     default:
@@ -64,7 +64,7 @@ function parserOf(name: string, cli: CliValue): OptionParser | undefined {
 }
 
 /** Returns a parser that checks a text but returns it unchanged, because the plan converts it. */
-function asWritten(parse: OptionParser | undefined): OptionParser {
+function keepText(parse: OptionParser | undefined): OptionParser {
   return (text, previous) => {
     parse?.(text, previous);
     return text;
@@ -112,7 +112,7 @@ function arrivals(
   text: string,
   previous: Readonly<Record<string, number>> = {},
 ): Readonly<Record<string, number>> {
-  const parseRate = values.perSecond(ARRIVALS_PER_SECOND_MAX);
+  const parseRate = values.ratePerSecond(ARRIVALS_PER_SECOND_MAX);
   const rates = text.split(',').map((row): [string, number] => {
     const [event = '', rate = ''] = row.split('=');
     return [event.trim(), parseRate(rate.trim())];

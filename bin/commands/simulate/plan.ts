@@ -72,7 +72,7 @@ export async function planFrom(
     await readBehaviourFiles(input.behaviourFile ?? []);
     return { input, plan: planOf(input, knownBehaviours) };
   } catch (error) {
-    throw fleetError(inOptions(error, command), { baseUrl: input.url });
+    throw fleetError(nameOptions(error, command), { baseUrl: input.url });
   }
 }
 
@@ -80,7 +80,7 @@ export async function planFrom(
  * Replaces field names by option names in the errors of a plan; errors of a plan file keep its
  * field names.
  */
-function inOptions(error: unknown, command: Command): unknown {
+function nameOptions(error: unknown, command: Command): unknown {
   if (!(error instanceof PlanError)) return error;
   const problemLines = error.problems.map((problem) => {
     const [word = ''] = /^\w+/.exec(problem) ?? [];

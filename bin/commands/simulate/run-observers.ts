@@ -72,7 +72,7 @@ export async function openRunObservers(
   const view = openLiveView({ title, output, signal });
   return {
     callbacks: {
-      ...(listeners.length > 0 && { onEvent: toAll(listeners) }),
+      ...(listeners.length > 0 && { onEvent: notifyAll(listeners) }),
       ...(lines && { onEventsLost: (count: number) => lines.miss(count) }),
     },
     output: {
@@ -104,7 +104,9 @@ async function eventLines(target: string, clock: Clock): Promise<EventLines> {
   return new EventLines({ clock, stream });
 }
 
-function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: FleetEvent) => void {
+function notifyAll(
+  listeners: readonly ((event: FleetEvent) => void)[],
+): (event: FleetEvent) => void {
   return (event) => {
     for (const listen of listeners) listen(event);
   };

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import {
   type FleetPlan,
   type FleetProgress,
@@ -41,7 +41,7 @@ import { printKeyProgress } from './rsa-keys.ts';
 import { openRunObservers, STANDARD_OUTPUT } from './run-observers.ts';
 import { type SpreadOptions, simulateSpread, spreadProblem, spreadRows } from './spread.ts';
 
-const resultRows = inGroup('Results', {
+const resultRows = groupRows('Results', {
   report: reportOption(fleetFormats, (list) => `write a report: ${list}; repeatable`),
   json: {
     flag: '--json',

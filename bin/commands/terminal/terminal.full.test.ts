@@ -31,7 +31,7 @@ beforeAll(async () => {
     ...['--connect', ...pace],
   ]);
   const devices = await untilConnected(2);
-  ids = devices.sort(bySerial).map(({ id }) => id);
+  ids = devices.sort(compareSerials).map(({ id }) => id);
 }, RUN_MAX_MS);
 
 afterAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   await server?.end();
 });
 
-function bySerial(one: Device, other: Device): number {
+function compareSerials(one: Device, other: Device): number {
   return String(one.identity_data.serial) < String(other.identity_data.serial) ? -1 : 1;
 }
 
@@ -78,12 +78,12 @@ function typeText(input: string, args: readonly string[]): Promise<CommandEnd> {
 }
 
 const reach = (id = ids[0] ?? '') => [id, '--url', ready.baseUrl];
-const byToken = () => ['--token', ready.adminToken];
+const tokenOption = () => ['--token', ready.adminToken];
 
 describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
   it("shows the device's output, and ends cleanly with the input", async () => {
     const script = 'hostname\necho one > /tmp/a\ncat /tmp/a /etc/hostname\nfoo\n';
-    const { code, stdout, stderr } = await typeText(script, [...reach(), ...byToken()]);
+    const { code, stdout, stderr } = await typeText(script, [...reach(), ...tokenOption()]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const name = /^root@(\S+):~# /.exec(stdout)?.[1];
     expect(name).toMatch(/^fb-[0-9a-f]+$/);
@@ -96,10 +96,10 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
   });
 
   it("finds the device's files of the last session, and no others", async () => {
-    await typeText('echo kept > /data/a', [...reach(ids[0]), ...byToken()]);
-    const again = await typeText('ls /data', [...reach(ids[0]), ...byToken()]);
+    await typeText('echo kept > /data/a', [...reach(ids[0]), ...tokenOption()]);
+    const again = await typeText('ls /data', [...reach(ids[0]), ...tokenOption()]);
     expect(again.stdout).toContain('\r\na\r\n');
-    const otherRun = await typeText('ls /data\n', [...reach(ids[1]), ...byToken()]);
+    const otherRun = await typeText('ls /data\n', [...reach(ids[1]), ...tokenOption()]);
     expect(otherRun.stdout).not.toContain('\r\na\r\n');
     expect(otherRun.code).toBe(0);
   });
@@ -109,7 +109,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     const doubled = 'cat a a > b\ncat b b > a\n'.repeat(2);
     const { stdout } = await typeText(`echo ${text} > a\n${doubled}cat a\nrm a b\n`, [
       ...reach(),
-      ...byToken(),
+      ...tokenOption(),
     ]);
     expect(stdout.split(`${text}\r\n`).length - 1).toBe(16);
   });
@@ -126,34 +126,34 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
     const path = pathOf(managementOperations['get-device'], { id: ids[0] ?? '' });
     const device = (await (await fetch(ready.baseUrl + path, { headers })).json()) as Device;
     const mac = String(device.identity_data.mac);
-    const { code, stdout } = await typeText('whoami\n', [...reach(mac), ...byToken()]);
+    const { code, stdout } = await typeText('whoami\n', [...reach(mac), ...tokenOption()]);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('root') });
-    const unknown = await typeText('', [...reach('02:ff'), ...byToken()]);
+    const unknown = await typeText('', [...reach('02:ff'), ...tokenOption()]);
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toMatch(/no device has the ID or identity value 02:ff; nearest: /);
   });
 
   it('is limited to one per user and device at a time', async () => {
-    const first = spawn(process.execPath, [builtCommand, 'terminal', ...reach(), ...byToken()]);
+    const first = spawn(process.execPath, [builtCommand, 'terminal', ...reach(), ...tokenOption()]);
     const prompt = new Promise((resolve) => first.stdout.once('data', resolve));
     const ended = new Promise((resolve) => first.once('close', resolve));
     await prompt;
-    const second = await typeText('', [...reach(), ...byToken()]);
+    const second = await typeText('', [...reach(), ...tokenOption()]);
     expect(second.code).toBe(3);
     expect(second.stderr).toContain('refuses a shell: user has too many open sessions');
     first.kill('SIGTERM');
     expect(await ended).toBe(130);
-    expect((await typeText('pwd\n', [...reach(), ...byToken()])).code).toBe(0);
+    expect((await typeText('pwd\n', [...reach(), ...tokenOption()])).code).toBe(0);
   });
 });
 
 describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
   it.each([
-    ['an unknown device', () => [...reach(UNKNOWN_ID), ...byToken()], 'answered with 404', 3],
+    ['an unknown device', () => [...reach(UNKNOWN_ID), ...tokenOption()], 'answered with 404', 3],
     ['another token', () => [...reach(), '--token', 'x.y.z'], 'get a valid token', 3],
     ['a wrong password', () => [...reach(), '--password', 'not-this'], 'check --email', 3],
     ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN).', 2],
-    ['no device', () => byToken(), "missing required argument 'device'", 2],
+    ['no device', () => tokenOption(), "missing required argument 'device'", 2],
     [
       'no server',
       () => [UNKNOWN_ID, '--url', 'http://127.0.0.1:1', '--token', 't'],
@@ -176,7 +176,12 @@ describe('a terminal whose device disconnects', { timeout: RUN_MAX_MS }, () => {
     ]);
     const devices = await untilConnected(3);
     const id = devices.find((device) => !ids.includes(device.id))?.id ?? '';
-    const child = spawn(process.execPath, [builtCommand, 'terminal', ...reach(id), ...byToken()]);
+    const child = spawn(process.execPath, [
+      builtCommand,
+      'terminal',
+      ...reach(id),
+      ...tokenOption(),
+    ]);
     const firstOutput = new Promise((resolve) => child.stdout.once('data', resolve));
     let printed = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -17,7 +17,7 @@ import { startCommand } from '../../testing/built-command.ts';
 const root = mkdtempSync(join(tmpdir(), 'fleetbed-vectors-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const at = (...names: readonly string[]): string => join(root, ...names);
+const filePath = (...names: readonly string[]): string => join(root, ...names);
 const run = (...args: readonly string[]) => startCommand(['vectors', ...args]).ended;
 
 type Row = Readonly<Record<string, string | number>>;
@@ -29,20 +29,20 @@ const bytes = (row: Row, field: string): Buffer => Buffer.from(String(row[`${fie
 const text = (row: Row, field: string): string => String(row[field]);
 
 const filesIn = (folder: string) =>
-  readdirSync(at(folder))
+  readdirSync(filePath(folder))
     .sort()
-    .map((name) => [name, readFileSync(at(folder, name)).toString('base64')]);
+    .map((name) => [name, readFileSync(filePath(folder, name)).toString('base64')]);
 
 beforeAll(async () => {
-  const end = await run('--seed', 'one', '--out', at('json'));
+  const end = await run('--seed', 'one', '--out', filePath('json'));
   expect(end).toMatchObject({ code: 0, stderr: '' });
-  json = JSON.parse(readFileSync(at('json', 'vectors.json'), 'utf8'));
+  json = JSON.parse(readFileSync(filePath('json', 'vectors.json'), 'utf8'));
 });
 
 describe('a folder of test vectors', () => {
   it('has the same bytes for the same seed and others for another seed', async () => {
-    await run('--seed', 'one', '--out', at('again'));
-    await run('--seed', 'two', '--out', at('other'));
+    await run('--seed', 'one', '--out', filePath('again'));
+    await run('--seed', 'two', '--out', filePath('other'));
     expect(filesIn('again')).toEqual(filesIn('json'));
     const shared = filesIn('other').filter(([, content]) =>
       filesIn('json').some(([, jsonContent]) => jsonContent === content),
@@ -51,12 +51,12 @@ describe('a folder of test vectors', () => {
   });
 
   it('is refused in place of a folder with files, which stays as it was', async () => {
-    mkdirSync(at('full'));
-    writeFileSync(at('full', 'mine.txt'), 'mine');
-    const { code, stderr } = await run('--out', at('full'));
+    mkdirSync(filePath('full'));
+    writeFileSync(filePath('full', 'mine.txt'), 'mine');
+    const { code, stderr } = await run('--out', filePath('full'));
     expect(code).toBe(3);
     expect(stderr).toContain('it is a folder that is not empty; choose another folder.');
-    expect(readdirSync(at('full'))).toEqual(['mine.txt']);
+    expect(readdirSync(filePath('full'))).toEqual(['mine.txt']);
     expect(readdirSync(root).filter((name) => name.includes('draft'))).toEqual([]);
   });
 
@@ -64,14 +64,14 @@ describe('a folder of test vectors', () => {
     ['below a file', ['--out', 'FULL/mine.txt/vectors'], 3],
     ['with an unknown format', ['--format', 'rust'], 2],
   ])('is refused %s', async (_title, args, exitCode) => {
-    const { code } = await run(...args.map((word) => word.replace('FULL', at('full'))));
+    const { code } = await run(...args.map((word) => word.replace('FULL', filePath('full'))));
     expect(code).toBe(exitCode);
   });
 });
 
 describe('signatures among the test vectors', () => {
   const openssl = (...args: readonly string[]): string =>
-    execFileSync('openssl', args, { cwd: at('json'), encoding: 'utf8' });
+    execFileSync('openssl', args, { cwd: filePath('json'), encoding: 'utf8' });
 
   it.each(
     ['rsa', 'ecdsa', 'ed25519'].flatMap((keyType) =>
@@ -163,7 +163,7 @@ describe('other test vectors', () => {
 
 describe('a C header of test vectors', () => {
   it('compiles without warnings as C99 without a library, and contains the bytes of the JSON format', async () => {
-    await run('--seed', 'one', '--format', 'c', '--out', at('c'));
+    await run('--seed', 'one', '--format', 'c', '--out', filePath('c'));
     const program = `#include "fleetbed_vectors.h"
 int main(void) {
   unsigned long sum = 0;
@@ -178,22 +178,22 @@ int main(void) {
   )} ? 0 : 1;
 }
 `;
-    writeFileSync(at('c', 'main.c'), program);
+    writeFileSync(filePath('c', 'main.c'), program);
     const flags = ['-std=c99', '-Wall', '-Wextra', '-pedantic', '-Werror', '-ffreestanding'];
-    execFileSync('gcc', [...flags, '-o', 'main', 'main.c'], { cwd: at('c') });
-    expect(execFileSync(at('c', 'main'))).toHaveLength(0);
+    execFileSync('gcc', [...flags, '-o', 'main', 'main.c'], { cwd: filePath('c') });
+    expect(execFileSync(filePath('c', 'main'))).toHaveLength(0);
   });
 });
 
 describe('a Python module of test vectors', () => {
   it('has the same groups and bytes as the JSON format', async () => {
-    await run('--seed', 'one', '--format', 'python', '--out', at('python'));
+    await run('--seed', 'one', '--format', 'python', '--out', filePath('python'));
     const program = `import json, fleetbed_vectors as v
 print(json.dumps({
   'header': [r['header'] for r in v.WRONG_SIGNATURES],
   'body': [r['body'].hex() for r in v.WRONG_SIGNATURES],
   'frame': [r['frame'].hex() for r in v.MESSAGES]}))`;
-    const printed = execFileSync('python3', ['-c', program], { cwd: at('python') });
+    const printed = execFileSync('python3', ['-c', program], { cwd: filePath('python') });
     expect(JSON.parse(printed.toString())).toEqual({
       header: rowsOf('wrongSignatures').map(({ header }) => header),
       body: rowsOf('wrongSignatures').map(({ bodyHex }) => bodyHex),

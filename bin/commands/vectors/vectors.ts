@@ -1,6 +1,6 @@
 /** `fleetbed vectors`: test vectors for firmware that has no network yet. */
 import type { Command } from 'commander';
-import { inGroup, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
+import { groupRows, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
@@ -10,7 +10,7 @@ import { createOutput } from '../../output/output.ts';
 import { vectorsFrom } from './content.ts';
 import { vectorFormats } from './formats.ts';
 
-const rows = inGroup('Options', {
+const rows = groupRows('Options', {
   seed: {
     flag: '--seed <text>',
     help: 'seed; the same seed gives the same bytes',

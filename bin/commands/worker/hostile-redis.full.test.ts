@@ -37,7 +37,7 @@ let eventsClient: RedisServer['client'];
 let signedJob: string;
 let signedInfo: string;
 
-const at = (name: string): string => join(folder, name);
+const filePath = (name: string): string => join(folder, name);
 const urlOf = (server: Server): string =>
   `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
@@ -53,10 +53,10 @@ async function listening(who: keyof typeof callers): Promise<Server> {
 /** Starts a real coordinator with one real job, which is removed before a worker starts. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-hostile-redis-'));
-  writeFileSync(at('private.csv'), 'secret\nprivate-words\n');
+  writeFileSync(filePath('private.csv'), 'secret\nprivate-words\n');
   writeFileSync(
-    at('behaviour.mjs'),
-    `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(at('ran'))}, '');`,
+    filePath('behaviour.mjs'),
+    `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(filePath('ran'))}, '');`,
   );
   [redis, target, foreign] = await Promise.all([
     startRedis('a-password-of-redis'),
@@ -86,7 +86,7 @@ beforeAll(async () => {
     '--duration',
     '2s',
     '--events',
-    at('events.ndjson'),
+    filePath('events.ndjson'),
   ];
   const args = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
   // Only the worker may log in as the user.
@@ -152,16 +152,16 @@ function changeAt(value: Json, [name, ...path]: JsonPath): Json {
 /** Fields that only a worker may set, so it refuses them in a job whoever has signed the job. */
 const own = (): Readonly<Record<string, Json>> => ({
   url: urlOf(foreign),
-  behaviourFile: [at('behaviour.mjs')],
+  behaviourFile: [filePath('behaviour.mjs')],
   acceptWith: { email: 'admin@example.com', password: 'another' },
   tenantToken: 'another',
   tls: { caPem: 'another' },
   sourceAddresses: ['127.0.0.2'],
-  idDataCsv: at('private.csv'),
+  idDataCsv: filePath('private.csv'),
   keyFolder: folder,
   rsaPoolFolder: folder,
-  state: at('state'),
-  ledger: at('ledger'),
+  state: filePath('state'),
+  ledger: filePath('ledger'),
   'a\u001b[2Jb\nc': 1,
 });
 
@@ -244,7 +244,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   it('causes only one line of output for each refused job', async () => {
     const stderr = await worker.waitForOutput('stderr', /refuses/);
     expect(callers).toEqual({ target: 0, foreign: 0 });
-    expect(existsSync(at('ran'))).toBe(false);
+    expect(existsSync(filePath('ran'))).toBe(false);
     const [, ...lines] = stderr.trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(40);
     for (const line of lines) expect(line).toMatch(/^\S+:\d+ refuses the job \S+: /);
@@ -267,7 +267,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
     const result = JSON.parse(stdout) as FleetResult;
     expect(result.spread).toEqual({ takeovers: [], lost: [] });
     expect(result).toMatchObject({ ended: 'duration', funnel: { devices: 2, pending: 2 } });
-    const events = readFileSync(at('events.ndjson'), 'utf8').trimEnd().split('\n');
+    const events = readFileSync(filePath('events.ndjson'), 'utf8').trimEnd().split('\n');
     const withoutNumbers = events.map((line) => line.replace(/"sequence":\d+/, ''));
     expect(new Set(withoutNumbers).size).toBe(events.length);
     expect(events.filter((line) => line.includes('"exchange"'))).toHaveLength(exchangesIn(result));

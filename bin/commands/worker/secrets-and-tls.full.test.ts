@@ -28,17 +28,20 @@ let baseUrl: string;
 const seen: { readonly isKnown: boolean; readonly tenantToken: unknown }[] = [];
 let redis: RedisServer;
 
-const at = (name: string): string => join(folder, name);
+const filePath = (name: string): string => join(folder, name);
 
 /** A Redis that accepts only TLS, and a server that records its callers. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-worker-secrets-'));
   for (const name of ['redis', 'fleet', 'unknown']) {
     const { key, certificatePem } = selfSigned(systemClock.now());
-    writeFileSync(at(`${name}.crt`), certificatePem);
-    writeFileSync(at(`${name}.key`), key);
+    writeFileSync(filePath(`${name}.crt`), certificatePem);
+    writeFileSync(filePath(`${name}.key`), key);
   }
-  redis = await startRedis(PASSWORD, { certificate: at('redis.crt'), key: at('redis.key') });
+  redis = await startRedis(PASSWORD, {
+    certificate: filePath('redis.crt'),
+    key: filePath('redis.key'),
+  });
   server = createServer({ ...pairOf('redis'), ca: pairOf('fleet').cert, requestCert: true });
   server.on('request', note);
   server.listen(0, '127.0.0.1');
@@ -54,7 +57,10 @@ afterAll(async () => {
 }, RUN_MAX_MS);
 
 function pairOf(name: string) {
-  return { key: readFileSync(at(`${name}.key`)), cert: readFileSync(at(`${name}.crt`)) };
+  return {
+    key: readFileSync(filePath(`${name}.key`)),
+    cert: readFileSync(filePath(`${name}.crt`)),
+  };
 }
 
 /** Refuses every request, and records its credentials. */
@@ -67,13 +73,13 @@ async function note(request: IncomingMessage, response: ServerResponse): Promise
   response.writeHead(401, { 'content-length': 0 }).end();
 }
 
-const reach = () => ['--redis', redis.url, '--redis-ca', at('redis.crt')];
+const reach = () => ['--redis', redis.url, '--redis-ca', filePath('redis.crt')];
 const shared = { FLEETBED_WORKER_SECRET: SECRET };
 const secrets = () => ({
   FLEETBED_TENANT_TOKEN: TENANT_TOKEN,
 });
-const trusted = () => ['--url', baseUrl, '--ca', at('redis.crt')];
-const certificate = () => ['--cert', at('fleet.crt'), '--key', at('fleet.key')];
+const trusted = () => ['--url', baseUrl, '--ca', filePath('redis.crt')];
+const certificate = () => ['--cert', filePath('fleet.crt'), '--key', filePath('fleet.key')];
 
 async function startWorker(
   own: readonly string[],
@@ -145,7 +151,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     ],
     [
       'of another authority',
-      () => [...args(), '--redis-ca', at('unknown.crt')],
+      () => [...args(), '--redis-ca', filePath('unknown.crt')],
       /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
     [
@@ -155,7 +161,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     ],
     [
       'whose authority is no certificate',
-      () => [...args(), '--redis-ca', at('redis.key')],
+      () => [...args(), '--redis-ca', filePath('redis.key')],
       /--redis-ca \S+redis\.key contains no PEM certificate; use another file\.$/,
     ],
   ])('is refused in one sentence if it is one %s', async (_what, asked, sentence) => {
@@ -167,7 +173,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
   });
 
   it.concurrent('refuses a worker whose --key file contains no private key', async () => {
-    const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
+    const own = ['--cert', filePath('fleet.crt'), '--key', filePath('fleet.crt')];
     const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);
     expect(stderr).toMatch(

@@ -74,8 +74,8 @@ export function rowOf({
   baseline,
   ...rest
 }: RowFacts): BenchRow {
-  const against = (one: RoundFigures): FigureSpread => ratioOf(one, baseline, better);
-  const ratio = against(subject);
+  const compareWithBaseline = (one: RoundFigures): FigureSpread => ratioOf(one, baseline, better);
+  const ratio = compareWithBaseline(subject);
   return {
     title,
     unit,
@@ -84,7 +84,10 @@ export function rowOf({
     ratio,
     goal: goal ?? null,
     verdict: goal === undefined ? 'no goal' : ratio.median >= goal ? 'met' : 'missed',
-    others: (rest.others ?? []).map((one) => ({ ...figuresOf(one), ratio: against(one) })),
+    others: (rest.others ?? []).map((one) => ({
+      ...figuresOf(one),
+      ratio: compareWithBaseline(one),
+    })),
     note: rest.note ?? '',
   };
 }

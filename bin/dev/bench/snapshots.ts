@@ -29,15 +29,15 @@ try {
 
 /** Returns the greater of the median times of both resets, in milliseconds. */
 async function worst(engine: string, store: Store): Promise<number> {
-  store.atomically(() => fill(store));
+  store.atomically(() => fillStore(store));
   const timesMs = { snapshot: [] as number[], all: [] as number[], device: [] as number[] };
   for (let round = 0; round < ROUNDS; round += 1) {
     let snapshot = await store.snapshot();
     snapshot.discard();
-    timesMs.snapshot.push(await took(async () => (snapshot = await store.snapshot())));
-    change(store);
-    timesMs.device.push(await took(() => store.resetDevice(`device-${round}`, snapshot, 1)));
-    timesMs.all.push(await took(() => store.restore(snapshot)));
+    timesMs.snapshot.push(await timeRun(async () => (snapshot = await store.snapshot())));
+    changeStore(store);
+    timesMs.device.push(await timeRun(() => store.resetDevice(`device-${round}`, snapshot, 1)));
+    timesMs.all.push(await timeRun(() => store.restore(snapshot)));
     snapshot.discard();
   }
   store.close();
@@ -48,7 +48,7 @@ async function worst(engine: string, store: Store): Promise<number> {
   return Math.max(median(all), median(device));
 }
 
-function fill(store: Store): void {
+function fillStore(store: Store): void {
   const ids = Array.from({ length: DEVICES }, (_, at) => `device-${at}`);
   for (const id of ids) {
     const set = { id: `set of ${id}`, publicKeyPem: `key of ${id} `.repeat(8), nowMs: 1 };
@@ -78,7 +78,7 @@ function attributes(value: string, updatedMs: number) {
 }
 
 /** Simulates the leftovers of a test by changing something of every kind. */
-function change(store: Store): void {
+function changeStore(store: Store): void {
   store.atomically(() => {
     for (let at = 0; at < DEVICES; at += 4) {
       store.inventory.replace(`device-${at}`, attributes('changed', 2));
@@ -87,7 +87,7 @@ function change(store: Store): void {
   });
 }
 
-async function took(run: () => unknown): Promise<number> {
+async function timeRun(run: () => unknown): Promise<number> {
   const startedMs = systemClock.monotonicMs();
   await run();
   return systemClock.monotonicMs() - startedMs;

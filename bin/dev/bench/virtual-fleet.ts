@@ -7,7 +7,7 @@ import { seededRandom } from '../../../fixtures/base/random.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { type RunningServer, startServer } from '../../../server/server.ts';
-import { type FleetEvent, inEventOrder } from '../../../simulator/device/events.ts';
+import { compareEvents, type FleetEvent } from '../../../simulator/device/events.ts';
 import {
   type FleetPlan,
   type FleetResult,
@@ -52,7 +52,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
         advanceTime: (isIdle) => runFast(clock, isIdle),
       },
     );
-    return { result, events: events.sort(inEventOrder) };
+    return { result, events: events.sort(compareEvents) };
   } finally {
     await server.close();
   }

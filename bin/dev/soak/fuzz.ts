@@ -77,12 +77,15 @@ export const fuzz: SoakPart = async ({ output, seed, short, times }) => {
 };
 
 function shotsAt({ ready, insider }: FuzzTarget): fc.Arbitrary<AimedRequest> {
-  const to = (url: string, arbitrary: fc.Arbitrary<HostileRequest>): fc.Arbitrary<AimedRequest> =>
+  const aimAt = (
+    url: string,
+    arbitrary: fc.Arbitrary<HostileRequest>,
+  ): fc.Arbitrary<AimedRequest> =>
     arbitrary.map((request) => ({ ...request, port: Number(new URL(url).port) }));
   return fc.oneof(
-    { weight: 12, arbitrary: to(ready.baseUrl, hostileRequests(insider)) },
-    { weight: 4, arbitrary: to(ready.controlUrl, hostileControlRequests(ready.controlToken)) },
-    { weight: 1, arbitrary: to(ready.baseUrl, hostileSockets(insider)) },
+    { weight: 12, arbitrary: aimAt(ready.baseUrl, hostileRequests(insider)) },
+    { weight: 4, arbitrary: aimAt(ready.controlUrl, hostileControlRequests(ready.controlToken)) },
+    { weight: 1, arbitrary: aimAt(ready.baseUrl, hostileSockets(insider)) },
   );
 }
 

@@ -147,7 +147,7 @@ describe('a damaged artifact file', () => {
     copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
     return copy;
   };
-  const within = (file: Buffer, text: string) => file.length - file.lastIndexOf(text);
+  const distanceFromEnd = (file: Buffer, text: string) => file.length - file.lastIndexOf(text);
 
   it.each<[fault: string, spoil: (file: Buffer) => Buffer]>([
     ['a file that ends too soon', (file) => file.subarray(0, 3000)],
@@ -157,10 +157,13 @@ describe('a damaged artifact file', () => {
     ],
     [
       'a payload that its checksum does not fit',
-      (file) => damageFile(file, within(file, 'content of')),
+      (file) => damageFile(file, distanceFromEnd(file, 'content of')),
     ],
-    ['a checksum that is none', (file) => damageFile(file, within(file, '  header.tar') + 1)],
-    ['a version that nobody knows', (file) => damageFile(file, within(file, '3}'))],
+    [
+      'a checksum that is none',
+      (file) => damageFile(file, distanceFromEnd(file, '  header.tar') + 1),
+    ],
+    ['a version that nobody knows', (file) => damageFile(file, distanceFromEnd(file, '3}'))],
     ['something else', () => Buffer.from('not an artifact'.repeat(100))],
   ])("is refused by the server and Debian's mender-artifact: %s", async (_, spoil) => {
     const file = spoil(await artifactBytes({ compression: 'none' }));

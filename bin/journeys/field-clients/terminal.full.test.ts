@@ -135,7 +135,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
 
 describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
   const call = () => ({ token: server.adminToken, parameters: { id: storedDevice.id } });
-  const at = (name: string) => join(connect.folder, name);
+  const filePath = (name: string) => join(connect.folder, name);
   const download = (path: string): Promise<TestResponse> =>
     server.call('download-device-file', { ...call(), query: { path } });
 
@@ -148,31 +148,31 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
 
   it('serves a file for download', async () => {
     const content = 'a line of text, many times\n'.repeat(9000);
-    writeFileSync(at('long.txt'), content, { mode: 0o644 });
-    const response = await download(at('long.txt'));
+    writeFileSync(filePath('long.txt'), content, { mode: 0o644 });
+    const response = await download(filePath('long.txt'));
     expect(response.status, response.text.slice(0, 200)).toBe(200);
     expect(response.text === content).toBe(true);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/octet-stream',
       'content-disposition': expect.stringContaining('long.txt'),
-      'x-men-file-path': at('long.txt'),
+      'x-men-file-path': filePath('long.txt'),
       'x-men-file-size': String(content.length),
       'x-men-file-mode': '644',
-      'x-men-file-uid': String(statSync(at('long.txt')).uid),
+      'x-men-file-uid': String(statSync(filePath('long.txt')).uid),
     });
   });
 
   it('accepts an uploaded file', async () => {
     const content = 'another line of text\n'.repeat(9000);
-    const response = await upload(at('sent.txt'), content);
+    const response = await upload(filePath('sent.txt'), content);
     expect(response.status, response.text).toBe(201);
-    await waitForFile(at('sent.txt'));
-    expect(readFileSync(at('sent.txt'), 'utf8') === content).toBe(true);
-    expect(statSync(at('sent.txt')).mode & 0o777).toBe(0o640);
+    await waitForFile(filePath('sent.txt'));
+    expect(readFileSync(filePath('sent.txt'), 'utf8') === content).toBe(true);
+    expect(statSync(filePath('sent.txt')).mode & 0o777).toBe(0o640);
   });
 
   it.each([
-    ['is not there', () => at('absent')],
+    ['is not there', () => filePath('absent')],
     ['is a folder', () => connect.folder],
     ['may not be read', () => '/etc/shadow'],
   ])('does not serve a file that %s', async (_, path) => {

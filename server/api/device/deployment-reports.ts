@@ -7,7 +7,7 @@ import { type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { logText } from '../../rules/deployment-log.ts';
-import { afterReport, isFinal } from '../../rules/device-deployment.ts';
+import { applyReport, isFinal } from '../../rules/device-deployment.ts';
 import { type CallingContext, meaningOfId } from './id-meaning.ts';
 
 const finalForDevice = refuse.notFound('the status of this deployment is final for this device', {
@@ -21,7 +21,7 @@ export const putDeploymentStatus = defineEndpoint(
   ({ parameters, body }, { store, device, nowMs }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
-    const reportedDeployment = afterReport(deviceDeployment, body, nowMs);
+    const reportedDeployment = applyReport(deviceDeployment, body, nowMs);
     if ('reason' in reportedDeployment) {
       const expected = 'a deployment that is neither aborted nor of a decommissioned device';
       const detail = { path: 'state', expected, actual: `status ${deviceDeployment.status}` };

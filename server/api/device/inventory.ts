@@ -5,14 +5,14 @@ import { type DeviceContext, defineEndpoint } from '../../pipeline/endpoint.ts';
 import { attributesAfter, type StoredAttribute, tooManyAttributes } from '../../rules/inventory.ts';
 
 export const patchAttributes = defineEndpoint('patch-attributes', ({ body }, context) => {
-  return write(context, context.store.inventory.list(context.device.id), body);
+  return storeAttributes(context, context.store.inventory.list(context.device.id), body);
 });
 
 export const putAttributes = defineEndpoint('put-attributes', ({ body }, context) => {
-  return write(context, [], body);
+  return storeAttributes(context, [], body);
 });
 
-function write(
+function storeAttributes(
   { store, device, nowMs }: DeviceContext,
   storedAttributes: readonly StoredAttribute[],
   reported: readonly Attribute[],

@@ -105,7 +105,8 @@ describe('the alerts of a device', () => {
 });
 
 describe('an invalid list of alerts', () => {
-  const at = (path: string, value: unknown) => replaced(detailed, path.split('/'), value);
+  const replaceMember = (path: string, value: unknown) =>
+    replaced(detailed, path.split('/'), value);
   const required = [
     'name',
     'level',
@@ -122,29 +123,32 @@ describe('an invalid list of alerts', () => {
   const lineInPlace = ['lines_before', 'lines_after'].map((name) => `subject/details/${name}`);
 
   it.each([
-    ...required.map((path) => [`no ${path}`, at(path, undefined)]),
-    ...required.map((path) => [`null as ${path}`, at(path, null)]),
+    ...required.map((path) => [`no ${path}`, replaceMember(path, undefined)]),
+    ...required.map((path) => [`null as ${path}`, replaceMember(path, null)]),
     ...required.map((path) => [
       `a wrong kind of ${path}`,
-      at(path, /number|subject$/.test(path) ? 'x' : 7),
+      replaceMember(path, /number|subject$/.test(path) ? 'x' : 7),
     ]),
-    ...lineInPlace.map((path) => [`one line in place of ${path}`, at(path, line)]),
-    ...lineInPlace.map((path) => [`a text in ${path}`, at(path, ['line'])]),
-    ['an empty name', at('name', '')],
-    ['the level WARNING', at('level', 'WARNING')],
-    ['the level in small letters', at('level', 'critical')],
-    ['the level Ok', at('level', 'Ok')],
-    ['an empty level', at('level', '')],
-    ['a timestamp without an offset', at('timestamp', '2026-11-21T11:00:00')],
-    ['a timestamp that is no date', at('timestamp', 'now')],
-    ['a subject that is an array', at('subject', [])],
-    ['an empty subject', at('subject', {})],
-    ['details that are a text', at('subject/details', 'x')],
-    ['details that are an array', at('subject/details', [])],
-    ['details that are null', at('subject/details', null)],
-    ['a description that is a number', at('subject/details/description', 1)],
-    ['a line number that is no whole one', at('subject/details/line_matching/line_number', 1.5)],
-    ['a list of matching lines', at('subject/details/line_matching', [line])],
+    ...lineInPlace.map((path) => [`one line in place of ${path}`, replaceMember(path, line)]),
+    ...lineInPlace.map((path) => [`a text in ${path}`, replaceMember(path, ['line'])]),
+    ['an empty name', replaceMember('name', '')],
+    ['the level WARNING', replaceMember('level', 'WARNING')],
+    ['the level in small letters', replaceMember('level', 'critical')],
+    ['the level Ok', replaceMember('level', 'Ok')],
+    ['an empty level', replaceMember('level', '')],
+    ['a timestamp without an offset', replaceMember('timestamp', '2026-11-21T11:00:00')],
+    ['a timestamp that is no date', replaceMember('timestamp', 'now')],
+    ['a subject that is an array', replaceMember('subject', [])],
+    ['an empty subject', replaceMember('subject', {})],
+    ['details that are a text', replaceMember('subject/details', 'x')],
+    ['details that are an array', replaceMember('subject/details', [])],
+    ['details that are null', replaceMember('subject/details', null)],
+    ['a description that is a number', replaceMember('subject/details/description', 1)],
+    [
+      'a line number that is no whole one',
+      replaceMember('subject/details/line_matching/line_number', 1.5),
+    ],
+    ['a list of matching lines', replaceMember('subject/details/line_matching', [line])],
     ['a text', 'alert'],
     ['null', null],
     ['an array', [alert]],

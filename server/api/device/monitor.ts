@@ -16,7 +16,7 @@ export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
     const everybody = { id: [], email: [] };
     const page = { page: 1, perPage: limits.alertMailRecipientsMax };
     const recipients = store.users.list(everybody, page).map(({ email }) => email);
-    for (const { alert } of alerts) notify(context, alert, recipients);
+    for (const { alert } of alerts) notifyRecipients(context, alert, recipients);
   }
   return { status: 204 };
 });
@@ -25,7 +25,7 @@ export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
  * Sends an email for each alert to each user, also for resolved alerts, as the reference
  * implementation does.
  */
-function notify(
+function notifyRecipients(
   { tenant, outbox, device, nowMs }: DeviceContext,
   { name, level, subject, timestamp }: Alert,
   recipients: readonly string[],

@@ -6,7 +6,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import { type AcceptedDevice, acceptedDevice, decide } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
-  inGroups,
+  groupScope,
   loggedInUser,
   type TestUser,
   testPassword,
@@ -30,8 +30,8 @@ beforeAll(async () => {
   await group(inProduction, 'production');
   observer = await loggedInUser(server, 'observer@example.com', { roles: ['RBAC_ROLE_OBSERVER'] });
   limited = await userWithSets(server, 'limited@example.com', [
-    { name: 'ReadDevices', scope: inGroups('test') },
-    { name: 'ManageDevices', scope: inGroups('test') },
+    { name: 'ReadDevices', scope: groupScope('test') },
+    { name: 'ManageDevices', scope: groupScope('test') },
   ]);
   powerless = await userWithSets(server, 'powerless@example.com', []);
 });
@@ -212,11 +212,11 @@ describe('a role limited to a group', () => {
   it("adds to the permissions of the user's other roles", async () => {
     const json = {
       name: 'production',
-      permission_sets_with_scope: [{ name: 'ReadDevices', scope: inGroups('production') }],
+      permission_sets_with_scope: [{ name: 'ReadDevices', scope: groupScope('production') }],
     };
     await server.call('create-role', { token: server.adminToken, json });
     const user = await userWithSets(server, 'both@example.com', [
-      { name: 'ReadDevices', scope: inGroups('test') },
+      { name: 'ReadDevices', scope: groupScope('test') },
     ]);
     const roles = ['role-of-both-at-example.com', 'production'];
     const call = { token: server.adminToken, parameters: { id: user.id }, json: { roles } };
@@ -228,7 +228,7 @@ describe('a role limited to a group', () => {
 
   it('takes effect immediately after a change', async () => {
     const user = await userWithSets(server, 'changing@example.com', [
-      { name: 'ReadDevices', scope: inGroups('test') },
+      { name: 'ReadDevices', scope: groupScope('test') },
     ]);
     const count = async () =>
       (await server.call('count-devices', { token: user.token })).json<{ count: number }>().count;

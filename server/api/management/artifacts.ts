@@ -4,7 +4,7 @@
  */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { ArtifactOrder } from '../../../fixtures/contract/management/artifacts.ts';
-import { inPath, inState, refuse } from '../../http/refusal.ts';
+import { pathDetail, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { artifactLink } from '../../pipeline/links.ts';
 import { exactOrPrefix, partOrPrefix } from '../../rules/text-search.ts';
@@ -18,7 +18,7 @@ import { pagedResponse } from '../paging.ts';
 
 const noSuchArtifact = refuse.notFound(
   'no artifact has this ID',
-  inPath('id', 'the ID of an artifact of this tenant'),
+  pathDetail('id', 'the ID of an artifact of this tenant'),
 );
 const byName = 'name:asc';
 
@@ -94,7 +94,10 @@ export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, b
   if (store.deployments.isArtifactUsed(storedArtifact.artifact.name)) {
     return refuse.unprocessable(
       'the artifact was used in a deployment, so its description cannot be changed; upload another artifact',
-      inState('an artifact that no deployment has used', 'an artifact that a deployment has used'),
+      stateDetail(
+        'an artifact that no deployment has used',
+        'an artifact that a deployment has used',
+      ),
     );
   }
   store.artifacts.describe(storedArtifact.artifact.id, body.description, nowMs);
@@ -110,7 +113,7 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   if (deploymentId !== undefined) {
     return refuse.conflict(
       'the artifact is used in an unfinished deployment; abort it first',
-      inState(
+      stateDetail(
         'an artifact without unfinished deployments',
         `one of the deployment ${deploymentId}`,
       ),

@@ -26,12 +26,12 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function asUser(call: TestCall = {}): TestCall {
+function userCall(call: TestCall = {}): TestCall {
   return { token: server.adminToken, ...call };
 }
 
 async function entriesOf(objectId: string): Promise<AuditLog[]> {
-  const call = asUser({ query: { object_id: objectId, sort: 'asc' } });
+  const call = userCall({ query: { object_id: objectId, sort: 'asc' } });
   return (await server.call('list-audit-logs', call)).json<AuditLog[]>();
 }
 
@@ -51,7 +51,7 @@ function callOnSet(
   operation: 'get-auth-set-status' | 'delete-auth-set',
   { id, authSetId: aid }: Set,
 ): Promise<TestResponse> {
-  return server.call(operation, asUser({ parameters: { id, aid } }));
+  return server.call(operation, userCall({ parameters: { id, aid } }));
 }
 
 /** Returns a device with a second key that waits to be accepted. */
@@ -68,7 +68,7 @@ async function withSecondKey(name: string) {
 async function preauthorized(name: string) {
   const device = newDevice(name);
   const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
-  const made = await server.call('preauthorize-device', asUser({ json }));
+  const made = await server.call('preauthorize-device', userCall({ json }));
   const id = made.headers.get('location')?.split('/').at(-1) ?? '';
   const [known] = await knownDevices(server, { id });
   return { ...device, id, authSetId: known?.auth_sets[0]?.id ?? '' };
@@ -77,7 +77,7 @@ async function preauthorized(name: string) {
 describe('the status of an authentication set', () => {
   async function settle(device: AcceptedDevice, status: unknown, json: unknown = { status }) {
     const parameters = { id: device.id, aid: device.authSetId };
-    return server.call('set-auth-set-status', asUser({ parameters, json }));
+    return server.call('set-auth-set-status', userCall({ parameters, json }));
   }
 
   it.each(['preauthorized', 'noauth', 'ACCEPTED', '', null, 7, ['accepted']])(
@@ -141,7 +141,7 @@ describe('the status of an authentication set', () => {
     async (status) => {
       const device = newDevice(`preauthorized ${status}`);
       const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
-      await server.call('preauthorize-device', asUser({ json }));
+      await server.call('preauthorize-device', userCall({ json }));
       const known = await knownDevices(server, { status: 'preauthorized' });
       const { id = '', auth_sets: sets = [] } =
         known.find(({ identity_data: data }) => data.mac === `preauthorized ${status}`) ?? {};
@@ -218,7 +218,7 @@ describe('the deletion of an authentication set', () => {
     const device = await preauthorized('never came');
     expect((await callOnSet('delete-auth-set', device)).status).toBe(204);
     const parameters = { id: device.id };
-    expect((await server.call('get-device', asUser({ parameters }))).status).toBe(404);
+    expect((await server.call('get-device', userCall({ parameters }))).status).toBe(404);
     expect(await lastActOn(device.id)).toEqual([
       'delete',
       `preauthorized authentication set ${device.authSetId}`,
@@ -229,7 +229,7 @@ describe('the deletion of an authentication set', () => {
     const device = await acceptedDevice(server, 'both');
     const withOtherKey = newDevice('both');
     const json = { identity_data: { mac: 'both' }, pubkey: withOtherKey.publicKeyPem, force: true };
-    await server.call('preauthorize-device', asUser({ json }));
+    await server.call('preauthorize-device', userCall({ json }));
     const [known] = await knownDevices(server, { id: device.id });
     const set = known?.auth_sets.find(({ status }) => status === 'preauthorized');
     await callOnSet('delete-auth-set', { id: device.id, authSetId: set?.id ?? '' });
@@ -238,7 +238,7 @@ describe('the deletion of an authentication set', () => {
 });
 
 describe('the revocation of a device token', () => {
-  const revoke = (jti: string) => server.call('revoke-token', asUser({ parameters: { jti } }));
+  const revoke = (jti: string) => server.call('revoke-token', userCall({ parameters: { jti } }));
 
   it('ends the token while the set stays accepted and can get a new one', async () => {
     const device = await acceptedDevice(server, 'revoked');
@@ -299,7 +299,7 @@ describe('the revocation of a device token', () => {
     const payload = server.adminToken.split('.')[1] ?? '';
     const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti: string };
     expect((await revoke(jti)).status).toBe(404);
-    expect((await server.call('count-devices', asUser())).status).toBe(200);
+    expect((await server.call('count-devices', userCall())).status).toBe(200);
   });
 });
 

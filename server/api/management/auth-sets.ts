@@ -1,5 +1,5 @@
 /** Lets users manage the authentication sets of devices and revoke their tokens. */
-import { inPath, inState, Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { authSetChanges } from '../../rules/auth-set-status.ts';
 import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
@@ -8,7 +8,7 @@ import { isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { removeDevice } from './devices.ts';
 import { visibleDevice } from './visible-devices.ts';
 
-const ofThisDevice = inPath('aid', 'an ID from the auth_sets of this device');
+const ofThisDevice = pathDetail('aid', 'an ID from the auth_sets of this device');
 const noSuchSet = refuse.notFound(
   'this device has no authentication set with this ID',
   ofThisDevice,
@@ -19,7 +19,7 @@ const mismatch = refuse.malformed(
 );
 const limitReached = refuse.unprocessable(
   'maximum number of accepted devices reached; decommission or reject one, or raise the limit',
-  inState(
+  stateDetail(
     'fewer accepted devices than the limit allows',
     'as many accepted devices as the limit allows',
   ),
@@ -89,7 +89,7 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
   if (set?.status !== 'accepted') {
     return refuse.notFound(
       'no token has this ID; use the ID of an accepted authentication set',
-      inPath('id', 'the ID of an accepted authentication set'),
+      pathDetail('id', 'the ID of an accepted authentication set'),
     );
   }
   const device = visibleDevice(context, set.deviceId);

@@ -7,7 +7,7 @@ import { fileMediaType } from '../../../fixtures/contract/management/connect.ts'
 import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { FileInfo } from '../../../fixtures/formats/connect-bodies.ts';
 import { dispositionOf } from '../../http/file-body.ts';
-import { inState, Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import { ResponseAborted } from '../../http/response.ts';
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';
@@ -22,7 +22,7 @@ import { iso } from './views.ts';
 import { visibleDevice } from './visible-devices.ts';
 
 const offline = {
-  ...inState('a device with an open WebSocket', 'one without'),
+  ...stateDetail('a device with an open WebSocket', 'one without'),
   remedy: 'wait until its WebSocket is open, and send the request again',
 };
 

@@ -5,7 +5,7 @@
  * further progress, and `success` would promise a file.
  */
 import type { DeltaJob, ListedDeltaJob } from '../../../fixtures/contract/management/releases.ts';
-import { inPath, refuse } from '../../http/refusal.ts';
+import { pathDetail, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { StoredDeltaJob } from '../../store/delta-jobs.ts';
 import { deltaJobView } from '../deprecated-fields.ts';
@@ -23,7 +23,7 @@ export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, conte
 export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {
   const job = context.store.deltaJobs.find(parameters.id);
   if (!job)
-    return refuse.notFound('no delta job has this ID', inPath('id', 'the ID of a delta job'));
+    return refuse.notFound('no delta job has this ID', pathDetail('id', 'the ID of a delta job'));
   return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };
 });
 

@@ -1,7 +1,7 @@
 /** Lists the devices of a deployment and the deployments of a device, and aborts or resets them. */
 import type { DeploymentDevice } from '../../../fixtures/contract/management/deployments.ts';
 import { JsonList } from '../../http/json-list.ts';
-import { inState, Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import type { StoredArtifact } from '../../store/artifacts.ts';
 import type { StoredDeviceDeployment } from '../../store/device-deployment-rows.ts';
@@ -64,7 +64,7 @@ export const getDeploymentLog = defineEndpoint('get-deployment-log', ({ paramete
   const log = store.deviceDeployments.findLog(parameters.id, parameters.device_id);
   if (log === undefined)
     return refuse.notFound('this device has not sent a log for this deployment', {
-      ...inState('a device that has sent a log', 'a device that has not sent one'),
+      ...stateDetail('a device that has sent a log', 'a device that has not sent one'),
       remedy:
         "the log is available after the device's update has failed and the device has uploaded it",
     });

@@ -12,7 +12,7 @@ import {
   type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
-import { inGroups, userWithSets } from '../../testing/test-tenants.ts';
+import { groupScope, userWithSets } from '../../testing/test-tenants.ts';
 
 type OperationId = Parameters<TestServer['call']>[0];
 
@@ -50,8 +50,8 @@ beforeAll(async () => {
     await server.call('put-deployment-log', call);
   }
   const user = await userWithSets(server, 'limited@example.com', [
-    { name: 'ReadDevices', scope: inGroups('north') },
-    { name: 'DeployToDevices', scope: inGroups('north') },
+    { name: 'ReadDevices', scope: groupScope('north') },
+    { name: 'DeployToDevices', scope: groupScope('north') },
   ]);
   token = user.token;
 });
@@ -148,26 +148,26 @@ describe('a user limited to a group', () => {
   });
 
   it('can deploy only to devices of the group', async () => {
-    const to = (body: object): Promise<TestResponse> => {
+    const deployTo = (body: object): Promise<TestResponse> => {
       const json = { name: 'by the limited', artifact_name: 'release-1', ...body };
       return ask('create-deployment', { json });
     };
     const refused = [
-      await to({ devices: [south.id] }),
-      await to({ devices: [north.id, south.id] }),
-      await to({ all_devices: true }),
+      await deployTo({ devices: [south.id] }),
+      await deployTo({ devices: [north.id, south.id] }),
+      await deployTo({ all_devices: true }),
     ];
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect((await to({ devices: [north.id] })).status).toBe(201);
+    expect((await deployTo({ devices: [north.id] })).status).toBe(201);
   });
 
   it('can deploy to the group and to no other group', async () => {
-    const to = (name: string): Promise<TestResponse> => {
+    const deployTo = (name: string): Promise<TestResponse> => {
       const json = { name: 'group', artifact_name: 'release-1' };
       return ask('create-group-deployment', { parameters: { name }, json });
     };
-    expect((await to('south')).status).toBe(403);
-    expect((await to('north')).status).toBe(201);
+    expect((await deployTo('south')).status).toBe(403);
+    expect((await deployTo('north')).status).toBe(201);
   });
 
   it('can change and abort a deployment with devices of the group alone', async () => {

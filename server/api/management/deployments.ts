@@ -3,7 +3,7 @@
  * them; `../device/` has the device API.
  */
 import { JsonList } from '../../http/json-list.ts';
-import { inState, Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { abortRefusalReason, controlMapRefusalReason } from '../../rules/deployment-progress.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
@@ -28,12 +28,12 @@ interface ListQuery {
 
 /** The refusal detail for a change of a finished deployment. */
 const finishedDeployment = {
-  ...inState('an unfinished deployment', 'a finished deployment'),
+  ...stateDetail('an unfinished deployment', 'a finished deployment'),
   remedy: 'nothing to abort; create another deployment if needed',
 };
 /** The refusal detail for a change of the control map of a deployment without one. */
 const withoutMap = {
-  ...inState('a deployment that was created with an update_control_map', 'one without'),
+  ...stateDetail('a deployment that was created with an update_control_map', 'one without'),
   remedy: 'create another deployment with a map',
 };
 

@@ -6,7 +6,7 @@ import { type AcceptedDevice, acceptedDevice, knownDevices } from '../../testing
 import { namesIn, setGroup } from '../../testing/test-inventory.ts';
 import { startTestServer, type TestCall, type TestServer } from '../../testing/test-server.ts';
 import {
-  inGroups,
+  groupScope,
   secondTenant,
   type TestTenant,
   type TestUser,
@@ -33,7 +33,7 @@ afterAll(() => server.close());
 
 function userOf(group: string): Promise<TestUser> {
   const names = ['ReadDevices', 'ManageDevices', 'ConfigureDevices'] as const;
-  const sets = names.map((name) => ({ name, scope: inGroups(group) }));
+  const sets = names.map((name) => ({ name, scope: groupScope(group) }));
   return userWithSets(server, `${group}@example.com`, sets);
 }
 
@@ -157,8 +157,8 @@ describe('a user who is limited to one group', () => {
     const idOf = (name: string) => known.find(({ identity_data: data }) => data.mac === name)?.id;
     await setGroup(blue, idOf('in blue') ?? '', 'blue');
     await setGroup(blue, idOf('in red') ?? '', 'red');
-    const sets = [{ name: 'ManageDevices', scope: inGroups('blue') } as const];
-    const reads = [{ name: 'ReadDevices', scope: inGroups('blue') } as const];
+    const sets = [{ name: 'ManageDevices', scope: groupScope('blue') } as const];
+    const reads = [{ name: 'ReadDevices', scope: groupScope('blue') } as const];
     user = await userWithSets(blue, 'blue@example.com', [...sets, ...reads]);
   });
 
@@ -185,9 +185,12 @@ describe('a user who is limited to one group', () => {
 
   it('sees only that group in the list of groups', async () => {
     expect((await ask('list-groups')).json()).toEqual(['blue']);
-    const inGroup = (name: string) => ask('list-group-devices', { parameters: { name } });
-    expect((await inGroup('blue')).json()).toHaveLength(1);
-    expect([(await inGroup('red')).status, (await inGroup('none')).status]).toEqual([403, 403]);
+    const listGroupDevices = (name: string) => ask('list-group-devices', { parameters: { name } });
+    expect((await listGroupDevices('blue')).json()).toHaveLength(1);
+    expect([
+      (await listGroupDevices('red')).status,
+      (await listGroupDevices('none')).status,
+    ]).toEqual([403, 403]);
   });
 
   it('cannot move devices into or out of the group', async () => {

@@ -7,7 +7,7 @@ import type { BusboyFileStream } from '@fastify/busboy';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { deviceFileFieldsShape } from '../../../fixtures/contract/management/connect.ts';
-import { ClientDisconnected, onBodyFailure } from '../../http/body.ts';
+import { ClientDisconnected, watchBodyFailure } from '../../http/body.ts';
 import { shapeDetail } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
@@ -76,7 +76,7 @@ export function receiveDeviceFile(
       file?.destroy(error as Error);
       resolve(malformedParts(error));
     });
-    onBodyFailure(request, (refusal) => {
+    watchBodyFailure(request, (refusal) => {
       isRefused = true;
       discardRest(request);
       parser.destroy();

@@ -23,12 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function asUser(call: TestCall = {}): TestCall {
+function userCall(call: TestCall = {}): TestCall {
   return { token: server.adminToken, ...call };
 }
 
 async function entriesOf(objectId: string): Promise<AuditLog[]> {
-  const call = asUser({ query: { object_id: objectId, sort: 'asc' } });
+  const call = userCall({ query: { object_id: objectId, sort: 'asc' } });
   return (await server.call('list-audit-logs', call)).json<AuditLog[]>();
 }
 
@@ -187,7 +187,7 @@ describe('the search for devices', () => {
 describe('a request for one device', () => {
   it('returns its identity, its authentication sets and its times', async () => {
     const device = await acceptedDevice(server, 'shown');
-    const response = await server.call('get-device', asUser({ parameters: { id: device.id } }));
+    const response = await server.call('get-device', userCall({ parameters: { id: device.id } }));
     expect(response.status).toBe(200);
     const nowText = new Date(server.clock.now()).toISOString();
     expect(response.json()).toEqual({
@@ -210,7 +210,7 @@ describe('a request for one device', () => {
   });
 
   it.each([unknownId, 'x', '%', "' OR 1=1"])('returns 404 for the ID %s', async (id) => {
-    const response = await server.call('get-device', asUser({ parameters: { id } }));
+    const response = await server.call('get-device', userCall({ parameters: { id } }));
     expect([response.status, response.json().error]).toEqual([404, 'no device has this ID']);
   });
 });
@@ -219,7 +219,7 @@ describe('decommissioning a device', () => {
   it('returns 404 for an unknown device and at the second call', async () => {
     const device = await acceptedDevice(server, 'gone');
     const remove = (id: string) =>
-      server.call('decommission-device', asUser({ parameters: { id } }));
+      server.call('decommission-device', userCall({ parameters: { id } }));
     expect((await remove(unknownId)).status).toBe(404);
     expect((await remove(device.id)).status).toBe(204);
     expect((await remove(device.id)).status).toBe(404);
@@ -235,9 +235,9 @@ describe('decommissioning a device', () => {
     const deployment = await deploy(server, [device, other]);
     await server.call('put-configuration', { token, json: { a: '1' } });
     await server.call('put-attributes', { token, json: [{ name: 'a', value: 1 }] });
-    await server.call('decommission-device', asUser({ parameters: { id } }));
+    await server.call('decommission-device', userCall({ parameters: { id } }));
     for (const operation of ['get-device', 'show-configuration', 'get-inventory'] as const) {
-      expect((await server.call(operation, asUser({ parameters: { id } }))).status).toBe(404);
+      expect((await server.call(operation, userCall({ parameters: { id } }))).status).toBe(404);
     }
     expect(await statusOf(server, deployment, device)).toBe('decommissioned');
     expect(await statusOf(server, deployment, other)).toBe('pending');
@@ -251,7 +251,7 @@ describe('decommissioning a device', () => {
     const device = await acceptedDevice(server, 'back');
     const json = { secret: 'of the former owner' };
     await server.call('put-configuration', { token: device.token, json });
-    await server.call('decommission-device', asUser({ parameters: { id: device.id } }));
+    await server.call('decommission-device', userCall({ parameters: { id: device.id } }));
     const back = await acceptedDevice(server, 'back');
     expect(back.id).not.toBe(device.id);
     const response = await server.call('get-configuration', { token: back.token });

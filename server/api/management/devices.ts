@@ -1,7 +1,7 @@
 /** Lists, reads, counts, limits and decommissions devices in the management API. */
 import type { Device as DeviceView } from '../../../fixtures/contract/management/devices.ts';
 import { JsonList } from '../../http/json-list.ts';
-import { inPath, Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, Refusal, refuse } from '../../http/refusal.ts';
 import {
   defineEndpoint,
   defineEndpointWithOwnTransactions,
@@ -103,7 +103,7 @@ export const getLimitByName = defineEndpoint('get-limit-by-name', ({ parameters 
   if (parameters.name !== limitName) {
     return refuse.malformed(
       `no limit has this name; the only one is ${limitName}`,
-      inPath('name', limitName),
+      pathDetail('name', limitName),
     );
   }
   return { status: 200, body: { limit: deviceLimit(context) } };

@@ -61,7 +61,7 @@ export function* findDevices(
       if (isFound) sortedIds.add(device.id, readValue);
     }
   }
-  const ids = yield* sortedIds.inOrder();
+  const ids = yield* sortedIds.sortIds();
   const begin = (page.page - 1) * page.perPage;
   return { total: sortedIds.count, ids: ids.slice(begin, begin + page.perPage) };
 }

@@ -26,30 +26,30 @@ beforeEach(async () => {
   other = await acceptedDevice(server, `other-${round}`);
 });
 
-function asUser(call: TestCall = {}): TestCall {
+function userCall(call: TestCall = {}): TestCall {
   return { token: server.adminToken, ...call };
 }
 
 async function groupOf({ id }: { id: string }): Promise<unknown> {
-  return (await server.call('get-device-group', asUser({ parameters: { id } }))).json().group;
+  return (await server.call('get-device-group', userCall({ parameters: { id } }))).json().group;
 }
 
 function clear({ id }: { id: string }, name: string) {
-  return server.call('clear-device-group', asUser({ parameters: { id, name } }));
+  return server.call('clear-device-group', userCall({ parameters: { id, name } }));
 }
 
 async function groups(): Promise<string[]> {
-  return (await server.call('list-groups', asUser())).json<string[]>();
+  return (await server.call('list-groups', userCall())).json<string[]>();
 }
 
-function inGroup(name: string, query: Record<string, string> = {}) {
-  return server.call('list-group-devices', asUser({ parameters: { name }, query }));
+function listGroupDevices(name: string, query: Record<string, string> = {}) {
+  return server.call('list-group-devices', userCall({ parameters: { name }, query }));
 }
 
 type BulkChange = 'add-group-devices' | 'remove-group-devices';
 
 function change(operation: BulkChange, name: string, json: unknown) {
-  return server.call(operation, asUser({ parameters: { name }, json }));
+  return server.call(operation, userCall({ parameters: { name }, json }));
 }
 
 describe('the group of a device', () => {
@@ -77,7 +77,7 @@ describe('the group of a device', () => {
 
   it('disappears when the device is decommissioned', async () => {
     await setGroup(server, one.id, blue);
-    await server.call('decommission-device', asUser({ parameters: { id: one.id } }));
+    await server.call('decommission-device', userCall({ parameters: { id: one.id } }));
     expect(await groups()).not.toContain(blue);
     expect(await groupOf(await acceptedDevice(server, `one-${round}`))).toBeNull();
   });
@@ -86,7 +86,7 @@ describe('the group of a device', () => {
     await setGroup(server, one.id, blue);
     await setGroup(server, one.id, blue);
     await clear(one, blue);
-    const call = asUser({ query: { object_id: one.id, per_page: '2' } });
+    const call = userCall({ query: { object_id: one.id, per_page: '2' } });
     const entries = (await server.call('list-audit-logs', call)).json<AuditLog[]>();
     expect(entries.map(({ action, change: text }) => [action, text])).toEqual([
       ['update', `group: ${blue} -> none`],
@@ -105,7 +105,7 @@ describe('the group of a device', () => {
     ['blue'],
   ])('returns 400 for the body %j, and stays unchanged', async (json) => {
     await setGroup(server, one.id, blue);
-    const call = asUser({ parameters: { id: one.id }, json });
+    const call = userCall({ parameters: { id: one.id }, json });
     const response = await server.call('set-device-group', call);
     expect([response.status, response.json().error]).toEqual([
       400,
@@ -132,19 +132,19 @@ describe('the device groups', () => {
   it('list their devices in pages with the total count', async () => {
     for (const { id } of [one, other]) await setGroup(server, id, blue);
     const ids = [one.id, other.id].toSorted();
-    const response = await inGroup(blue);
+    const response = await listGroupDevices(blue);
     expect([response.json(), response.headers.get('x-total-count')]).toEqual([ids, '2']);
-    const page = await inGroup(blue, { page: '2', per_page: '1' });
+    const page = await listGroupDevices(blue, { page: '2', per_page: '1' });
     expect([page.json(), page.headers.get('link')]).toEqual([
       ids.slice(1),
       expect.stringMatching(/rel="first".*rel="prev"/s),
     ]);
-    expect((await inGroup(blue, { page: '3' })).json()).toEqual([]);
-    expect((await inGroup(blue, { per_page: '501' })).status).toBe(400);
+    expect((await listGroupDevices(blue, { page: '3' })).json()).toEqual([]);
+    expect((await listGroupDevices(blue, { per_page: '501' })).status).toBe(400);
   });
 
   it.each(['unheard-of', 'a b', '%'])('return 404 for the unknown name %j', async (name) => {
-    expect((await inGroup(name)).status).toBe(404);
+    expect((await listGroupDevices(name)).status).toBe(404);
   });
 });
 

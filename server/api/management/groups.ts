@@ -2,10 +2,10 @@
  * Manages static groups of devices in the management API. A group exists while it contains a
  * device.
  */
-import { inTurns } from '../../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { groupNamePattern } from '../../../fixtures/contract/management/inventory.ts';
-import { inPath, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, Refusal, refuse, roleDetail } from '../../http/refusal.ts';
 import {
   defineEndpoint,
   defineEndpointWithOwnTransactions,
@@ -18,15 +18,15 @@ import { provisionedDevice } from './provisioned-devices.ts';
 
 const noSuchGroup = refuse.notFound(
   'no group has this name; a group exists only while it has devices',
-  inPath('name', 'the name of a group that has devices'),
+  pathDetail('name', 'the name of a group that has devices'),
 );
 const notIn = refuse.notFound(
   'the device is not in this group',
-  inPath('name', 'the group that the device is in'),
+  pathDetail('name', 'the group that the device is in'),
 );
 const otherGroup = refuse.forbidden(
   "the user's roles are limited to other groups",
-  ofRoles("one of the groups of the user's roles"),
+  roleDetail("one of the groups of the user's roles"),
 );
 
 export const listGroups = defineEndpoint('list-groups', (_input, { store, user }) => {
@@ -47,7 +47,7 @@ export const setDeviceGroup = defineEndpoint(
     if (device instanceof Refusal) return device;
     const barred = barredFrom(context, body.group);
     if (barred) return barred;
-    move(context, device, body.group);
+    moveDevice(context, device, body.group);
     return { status: 204 };
   },
 );
@@ -56,7 +56,7 @@ export const clearDeviceGroup = defineEndpoint('clear-device-group', ({ paramete
   const device = provisionedDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
   if (context.store.groups.groupOf(device.id) !== parameters.name) return notIn;
-  move(context, device, undefined);
+  moveDevice(context, device, undefined);
   return { status: 204 };
 });
 
@@ -81,7 +81,7 @@ export const addGroupDevices = defineEndpointWithOwnTransactions(
     if (!groupNamePattern.test(name)) {
       return refuse.malformed(
         'name: must be 1 to 256 letters, digits, dashes and underscores',
-        inPath('name', '1 to 256 letters, digits, dashes and underscores'),
+        pathDetail('name', '1 to 256 letters, digits, dashes and underscores'),
       );
     }
     const barred = barredFrom(context, name);
@@ -129,21 +129,21 @@ async function moveAll(
 ): Promise<{ updated_count: number; matched_count: number }> {
   const { store } = context;
   const counts = { updated_count: 0, matched_count: 0 };
-  for await (const batch of inTurns(inBatches([...new Set(ids)], MOVED_TOGETHER))) {
+  for await (const batch of yieldInTurns(splitIntoBatches([...new Set(ids)], MOVED_TOGETHER))) {
     store.atomically(() => {
       for (const id of batch) {
         const device = provisionedDevice(context, id);
         if (device instanceof Refusal) continue;
         counts.matched_count += 1;
         const group = groupAfter(store.groups.groupOf(id));
-        if (move(context, device, group)) counts.updated_count += 1;
+        if (moveDevice(context, device, group)) counts.updated_count += 1;
       }
     });
   }
   return counts;
 }
 
-function* inBatches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+function* splitIntoBatches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
@@ -151,7 +151,11 @@ function* inBatches<Item>(items: readonly Item[], size: number): Generator<reado
  * Moves the device to a group, or out of its group if `group` is undefined. Returns false if
  * nothing changed.
  */
-function move(context: UserContext, device: StoredDevice, group: string | undefined): boolean {
+function moveDevice(
+  context: UserContext,
+  device: StoredDevice,
+  group: string | undefined,
+): boolean {
   const { groups } = context.store;
   const former = groups.groupOf(device.id);
   if (former === group) return false;

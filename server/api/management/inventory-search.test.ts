@@ -98,9 +98,13 @@ describe('the inventory search', () => {
   });
 
   it('sorts the devices as requested', async () => {
-    const by = (attribute: string, order: string) => [{ scope: 'inventory', attribute, order }];
-    expect(namesIn(await search({ sort: by('ip', 'asc') }))).toEqual(['waiting', 'beta', 'alpha']);
-    expect(namesIn(await search({ sort: by('cores', 'desc') }))).toEqual([
+    const sortBy = (attribute: string, order: string) => [{ scope: 'inventory', attribute, order }];
+    expect(namesIn(await search({ sort: sortBy('ip', 'asc') }))).toEqual([
+      'waiting',
+      'beta',
+      'alpha',
+    ]);
+    expect(namesIn(await search({ sort: sortBy('cores', 'desc') }))).toEqual([
       'beta',
       'alpha',
       'waiting',

@@ -1,5 +1,5 @@
 /** Lists, reads and searches devices with their attributes in the management API. */
-import { inTurns } from '../../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type {
   FilterableAttribute,
@@ -133,18 +133,18 @@ export const listFilterableAttributes = defineEndpoint(
     const page = { page: 1, perPage: limits.filterableDevicesMax };
     const attributes = new Map<string, FilterableAttribute>();
     const devices = store.devices.list(provisionedOnly(context), page);
-    for await (const device of inTurns(devices, context)) {
+    for await (const device of yieldInTurns(devices, context)) {
       for (const { scope, name } of inventoryView(store, device).attributes) {
         const key = `${scope}/${name}`;
         attributes.set(key, { scope, name, count: (attributes.get(key)?.count ?? 0) + 1 });
       }
     }
-    const body = [...attributes.values()].toSorted(byCountScopeAndName);
+    const body = [...attributes.values()].toSorted(compareAttributes);
     return { status: 200, body: body.slice(0, limits.filterableAttributesMax) };
   },
 );
 
-function byCountScopeAndName(one: FilterableAttribute, other: FilterableAttribute): number {
+function compareAttributes(one: FilterableAttribute, other: FilterableAttribute): number {
   if (one.count !== other.count) return other.count - one.count;
   const [left, right] = [`${one.scope}/${one.name}`, `${other.scope}/${other.name}`];
   return left < right ? -1 : 1;

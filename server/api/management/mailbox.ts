@@ -4,7 +4,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
 import { hashPassword, verifyPassword } from '../../crypto/passwords.ts';
-import { inState, Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
 import {
   defineEndpointWithOwnTransactions,
@@ -120,7 +120,7 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
     const until = new Date(pending.expiresMs).toISOString();
     return refuse.conflict(
       `a change of the email address is already pending; confirm it, or wait until ${until}`,
-      inState('no pending change of the email address', `one until ${until}`),
+      stateDetail('no pending change of the email address', `one until ${until}`),
     );
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
@@ -147,7 +147,7 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
     if (context.tenants.findByEmail(email)) {
       return refuse.conflict(
         'another user now has this email address; start again with a different one',
-        inState('an unused email address', 'an address that another user now has'),
+        stateDetail('an unused email address', 'an address that another user now has'),
       );
     }
     tenant.store.atomically(() => {

@@ -40,7 +40,7 @@ async function send(...alerts: readonly object[]): Promise<void> {
   expect(response.status).toBe(204);
 }
 
-function asUser(call: TestCall = {}): TestCall {
+function userCall(call: TestCall = {}): TestCall {
   return { token: server.adminToken, parameters: { id: device.id }, ...call };
 }
 
@@ -54,7 +54,7 @@ function summaries(response: TestResponse): string[] {
 
 describe('the list of alerts', () => {
   const list = (query: Record<string, string> = {}) =>
-    server.call('list-alerts', asUser({ query }));
+    server.call('list-alerts', userCall({ query }));
 
   beforeEach(() =>
     send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 3), alert('CRITICAL', 'log/b', 2)),
@@ -112,7 +112,7 @@ it('long lists of all alerts and of the latest alerts are complete and sent in c
   });
   await send(...sent);
   for (const list of ['list-alerts', 'list-latest-alerts'] as const) {
-    const response = await server.call(list, asUser());
+    const response = await server.call(list, userCall());
     expect(response.headers.get('content-length')).toBeNull();
     const alerts = response.json<StoredAlert[]>();
     expect(response.text).toBe(JSON.stringify(alerts));
@@ -123,7 +123,7 @@ it('long lists of all alerts and of the latest alerts are complete and sent in c
 
 describe('the latest alerts', () => {
   const latest = (query: Record<string, string> = {}) =>
-    server.call('list-latest-alerts', asUser({ query }));
+    server.call('list-latest-alerts', userCall({ query }));
 
   it('contain the last alert per subject, the oldest first', async () => {
     expect(summaries(await latest())).toEqual([]);
@@ -144,7 +144,7 @@ describe('the latest alerts', () => {
 
   it('have the same IDs as in the list of alerts', async () => {
     await send(alert('CRITICAL', 'log/a', 1));
-    const all = await server.call('list-alerts', asUser());
+    const all = await server.call('list-alerts', userCall());
     expect((await latest()).json()).toEqual(all.json());
   });
 

@@ -31,7 +31,7 @@ export const uploadArtifact = defineEndpointWithOwnTransactions(
       });
     }
     const description = upload.fields.get('description');
-    return take(context, upload.file, { id: id?.toLowerCase(), description });
+    return takeArtifact(context, upload.file, { id: id?.toLowerCase(), description });
   },
 );
 
@@ -46,7 +46,7 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
       const input = readGenerateForm(upload);
       if (input instanceof Refusal) return input;
       const file = await files.receive(artifactStream(input, upload.file, context.nowMs));
-      return await take(context, file, { description: upload.fields.get('description') });
+      return await takeArtifact(context, file, { description: upload.fields.get('description') });
     } catch (error) {
       if (error instanceof ArtifactError)
         return refuse.malformed(error.message, { path: 'form.file' });
@@ -65,7 +65,7 @@ interface UploadFields {
 }
 
 /** Stores a received file as an artifact. If the artifact is refused, the file is deleted. */
-async function take(context: UserContext, file: ReceivedFile, naming: UploadFields) {
+async function takeArtifact(context: UserContext, file: ReceivedFile, naming: UploadFields) {
   const { store, random, nowMs, log } = context;
   try {
     const contents = await readReceived(file);

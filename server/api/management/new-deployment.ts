@@ -7,7 +7,7 @@ import type {
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { inPath, inState, ofRoles, Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, Refusal, refuse, roleDetail, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { planPhases } from '../../rules/phases.ts';
 import type { NewStoredDeployment } from '../../store/deployments.ts';
@@ -23,15 +23,19 @@ interface TargetDevices {
 }
 
 export const createDeployment = defineEndpoint('create-deployment', ({ body }, context) =>
-  create(context, body, chosenDevices(context, body)),
+  deployTo(context, body, chosenDevices(context, body)),
 );
 
 export const createGroupDeployment = defineEndpoint(
   'create-group-deployment',
-  ({ parameters, body }, context) => create(context, body, devicesOf(context, parameters.name)),
+  ({ parameters, body }, context) => deployTo(context, body, devicesOf(context, parameters.name)),
 );
 
-function create(context: UserContext, body: NewGroupDeployment, audience: TargetDevices | Refusal) {
+function deployTo(
+  context: UserContext,
+  body: NewGroupDeployment,
+  audience: TargetDevices | Refusal,
+) {
   if (audience instanceof Refusal) return audience;
   if (context.store.artifacts.listIdsOfName(body.artifact_name).length === 0) {
     return refuse.unprocessable(`no artifact has the name ${body.artifact_name}`, {
@@ -76,7 +80,7 @@ export function createUniqueDeployment(
   if (identical) {
     return refuse.conflict(
       `an identical deployment is unfinished: ${identical.id}`,
-      inState('no identical unfinished deployment', `deployment ${identical.id}`),
+      stateDetail('no identical unfinished deployment', `deployment ${identical.id}`),
     );
   }
   store.deployments.create(deployment);
@@ -117,7 +121,7 @@ function refusedDevice(context: UserContext, id: string): Refusal {
   return device instanceof Refusal && device.status === 403
     ? refuse.forbidden(
         `body: devices: ${id}: ${device.error}`,
-        ofRoles("IDs of devices in the groups of the user's roles", 'body.devices'),
+        roleDetail("IDs of devices in the groups of the user's roles", 'body.devices'),
       )
     : refuse.malformed(`body: devices: ${id} is unknown`, {
         path: 'body.devices',
@@ -129,13 +133,13 @@ function allDevices({ store, user }: UserContext): TargetDevices | Refusal {
   if (user.groups) {
     return refuse.forbidden(
       `body: all_devices: the user's roles are limited to the groups ${user.groups.join(', ')}; deploy to one of them`,
-      ofRoles('a deployment to one of these groups', 'body.all_devices'),
+      roleDetail('a deployment to one of these groups', 'body.all_devices'),
     );
   }
   const deviceIds = acceptedIn(store);
   if (deviceIds.length > 0) return { deviceIds };
   return refuse.malformed('body: all_devices: there is no accepted device', {
-    ...inState('at least one accepted device', 'none'),
+    ...stateDetail('at least one accepted device', 'none'),
     remedy: 'accept a device, for example with "npx fleetbed accept"',
   });
 }
@@ -144,14 +148,14 @@ function devicesOf({ store, user }: UserContext, group: string): TargetDevices |
   if (user.groups && !user.groups.includes(group)) {
     return refuse.forbidden(
       `the user's roles do not include the group ${group}`,
-      ofRoles("a group of the user's roles", 'path.name'),
+      roleDetail("a group of the user's roles", 'path.name'),
     );
   }
   const acceptedIds = acceptedIn(store, { group });
   if (acceptedIds.length > 0) return { deviceIds: acceptedIds, groups: [group] };
   return refuse.malformed(
     `the group ${group} has no accepted device`,
-    inPath('name', 'a group with an accepted device'),
+    pathDetail('name', 'a group with an accepted device'),
   );
 }
 

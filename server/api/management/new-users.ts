@@ -3,7 +3,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { hashPassword } from '../../crypto/passwords.ts';
-import { inState, Refusal, refuse } from '../../http/refusal.ts';
+import { Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import {
   defineEndpoint,
   defineEndpointWithOwnTransactions,
@@ -81,7 +81,7 @@ function ruleOut(
   if (store.users.count({ id: [], email: [] }) < limits.usersMax) return undefined;
   return refuse.unprocessable(
     `the tenant already has ${limits.usersMax} users, the maximum; remove one first`,
-    inState(`fewer than ${limits.usersMax} users`, `${limits.usersMax} users`),
+    stateDetail(`fewer than ${limits.usersMax} users`, `${limits.usersMax} users`),
   );
 }
 

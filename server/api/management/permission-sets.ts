@@ -4,7 +4,7 @@ import {
   permissionSets,
 } from '../../../fixtures/contract/management/access.ts';
 import type { PermissionSetDescription } from '../../../fixtures/contract/management/roles.ts';
-import { inPath, refuse } from '../../http/refusal.ts';
+import { pathDetail, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { permissionsOfSet } from '../../rules/role-formats.ts';
 import { linkedResponse, pageOfList } from '../paging.ts';
@@ -23,7 +23,7 @@ export const getPermissionSet = defineEndpoint('get-permission-set', ({ paramete
   if (!name)
     return refuse.notFound(
       `no permission set has this name; the names are ${names.join(', ')}`,
-      inPath('name', 'the name of a permission set'),
+      pathDetail('name', 'the name of a permission set'),
     );
   return { status: 200, body: permissionSetView(name) };
 });

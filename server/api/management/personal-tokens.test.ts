@@ -62,21 +62,21 @@ describe('a personal access token', () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci', expires_in: 3600 });
     const created = server.clock.now();
-    const at = (seconds: number) => new Date(created + seconds * 1000).toISOString();
+    const timeAt = (seconds: number) => new Date(created + seconds * 1000).toISOString();
     const fresh = {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'ci',
-      created_ts: at(0),
-      expiration_date: at(3600),
+      created_ts: timeAt(0),
+      expiration_date: timeAt(3600),
     };
     expect(await list(user.token)).toEqual([fresh]);
     await statusOf(token);
     server.clock.advance(299_000);
     await statusOf(token);
-    expect(await list(user.token)).toEqual([{ ...fresh, last_used: at(0) }]);
+    expect(await list(user.token)).toEqual([{ ...fresh, last_used: timeAt(0) }]);
     server.clock.advance(1000);
     await statusOf(token);
-    expect(await list(user.token)).toEqual([{ ...fresh, last_used: at(300) }]);
+    expect(await list(user.token)).toEqual([{ ...fresh, last_used: timeAt(300) }]);
   });
 
   it('expires as requested and then frees its name', async () => {

@@ -1,7 +1,7 @@
 /** Personal access tokens: API keys that users create for scripts. Spec: Authentication, rule 4 */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { PersonalToken } from '../../../fixtures/contract/management/tokens.ts';
-import { inPath, inState, refuse } from '../../http/refusal.ts';
+import { pathDetail, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import type { StoredPersonalToken } from '../../store/user-tokens.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
@@ -23,12 +23,12 @@ export const createPersonalToken = defineEndpoint('create-personal-token', ({ bo
     const max = limits.personalTokensMax;
     return refuse.unprocessable(
       `the user already has ${max} tokens, the maximum; revoke one first`,
-      inState(`fewer than ${max} tokens of the user`, `${max} tokens`),
+      stateDetail(`fewer than ${max} tokens of the user`, `${max} tokens`),
     );
   }
   const tokenRequest = { userId: user.id, kind: 'personal', name, nowMs, lifetimeSeconds } as const;
   const token = issueUserToken(context, tenant, tokenRequest);
-  record(context, `Created personal access token ${name}`);
+  auditChange(context, `Created personal access token ${name}`);
   return { status: 200, body: token };
 });
 
@@ -47,9 +47,9 @@ export const revokePersonalToken = defineEndpoint(
     if (name === undefined)
       return refuse.notFound(
         'this user has no token with this ID',
-        inPath('id', 'the ID of a token of this user'),
+        pathDetail('id', 'the ID of a token of this user'),
       );
-    record(context, `Revoked personal access token ${name}`);
+    auditChange(context, `Revoked personal access token ${name}`);
     return { status: 204 };
   },
 );
@@ -58,7 +58,7 @@ export const revokePersonalToken = defineEndpoint(
  * Writes an audit entry. It is recorded as a change of the user, because a token belongs to its
  * user.
  */
-function record(context: UserContext, change: string): void {
+function auditChange(context: UserContext, change: string): void {
   const object = userObject(context.user);
   audit(context, { actor: userActor(context.user), action: 'update', object, change });
 }

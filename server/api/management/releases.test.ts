@@ -21,28 +21,28 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-const asAdmin = () => ({ token: server.adminToken });
+const adminCall = () => ({ token: server.adminToken });
 
 function list(query = ''): Promise<TestResponse> {
-  return server.call('list-releases', { ...asAdmin(), query: new URLSearchParams(query) });
+  return server.call('list-releases', { ...adminCall(), query: new URLSearchParams(query) });
 }
 
 function show(name: string): Promise<TestResponse> {
-  return server.call('get-release', { ...asAdmin(), parameters: { name } });
+  return server.call('get-release', { ...adminCall(), parameters: { name } });
 }
 
 function tag(name: string, json: unknown): Promise<TestResponse> {
-  return server.call('put-release-tags', { ...asAdmin(), parameters: { name }, json });
+  return server.call('put-release-tags', { ...adminCall(), parameters: { name }, json });
 }
 
 function note(name: string, json: unknown): Promise<TestResponse> {
-  return server.call('update-release', { ...asAdmin(), parameters: { name }, json });
+  return server.call('update-release', { ...adminCall(), parameters: { name }, json });
 }
 
 function remove(...names: readonly string[]): Promise<TestResponse> {
   const query = new URLSearchParams();
   for (const name of names) query.append('name', name);
-  return server.call('delete-releases', { ...asAdmin(), query });
+  return server.call('delete-releases', { ...adminCall(), query });
 }
 
 function namesIn(response: TestResponse): string[] {
@@ -134,7 +134,7 @@ describe('the list of releases', () => {
   );
 
   it('has two deprecated operations, and only the later one has pages', async () => {
-    const first = await server.call('list-releases-v1', asAdmin());
+    const first = await server.call('list-releases-v1', adminCall());
     expect(
       first.json<ReleaseV1[]>().map(({ Name, Artifacts }) => [Name, Artifacts.length]),
     ).toEqual([
@@ -143,7 +143,7 @@ describe('the list of releases', () => {
       ['gamma', 1],
     ]);
     const query = { page: '2', per_page: '2', sort: 'name:desc' };
-    const paged = await server.call('list-paged-releases-v1', { ...asAdmin(), query });
+    const paged = await server.call('list-paged-releases-v1', { ...adminCall(), query });
     expect(paged.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(['alpha']);
     expect(paged.headers.get('x-total-count')).toBe('3');
   });
@@ -155,21 +155,21 @@ describe('the list of releases', () => {
     [{ description: 'none' }, []],
   ])('can be filtered by its deprecated operations too: %j', async (query, expected) => {
     for (const id of ['list-releases-v1', 'list-paged-releases-v1'] as const) {
-      const response = await server.call(id, { ...asAdmin(), query });
+      const response = await server.call(id, { ...adminCall(), query });
       expect(response.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(expected);
     }
   });
 
   it('returns 400 for wrong parameters of its deprecated paged operation', async () => {
     for (const query of [{ page: '0' }, { per_page: '501' }, { sort: 'up' }]) {
-      const call = { ...asAdmin(), query };
+      const call = { ...adminCall(), query };
       expect((await server.call('list-paged-releases-v1', call)).status).toBe(400);
     }
   });
 
   it('has two related lists: all tags and all update types', async () => {
-    const tags = await server.call('list-release-tags', asAdmin());
-    const types = await server.call('list-release-types', asAdmin());
+    const tags = await server.call('list-release-tags', adminCall());
+    const types = await server.call('list-release-types', adminCall());
     expect([tags.json(), types.json()]).toEqual([
       ['night', 'stable'],
       ['app', 'single-file'],
@@ -264,7 +264,7 @@ describe('the deletion of releases', () => {
     expect((await remove('release-1', 'release-2', 'release-1', 'unknown')).status).toBe(204);
     expect(namesIn(await list())).toEqual(['release-3']);
     expect((await fetchFile(uri)).status).toBe(404);
-    expect((await server.call('list-release-tags', asAdmin())).json()).toEqual([]);
+    expect((await server.call('list-release-tags', adminCall())).json()).toEqual([]);
     await uploadArtifact(server, await artifactBytes());
     expect((await show('release-1')).json()).toMatchObject({ tags: [], artifacts_count: 1 });
   });

@@ -6,7 +6,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import type { Release, ReleaseV1 } from '../../../fixtures/contract/management/releases.ts';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
 import { JsonList } from '../../http/json-list.ts';
-import { inPath, inState, refuse } from '../../http/refusal.ts';
+import { pathDetail, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import { partOrPrefix } from '../../rules/text-search.ts';
 import type { Page } from '../../store/engine/page.ts';
@@ -19,7 +19,7 @@ import { iso } from './views.ts';
 
 const noSuchRelease = refuse.notFound(
   'no release has this name',
-  inPath('name', 'the name of a release'),
+  pathDetail('name', 'the name of a release'),
 );
 const byName = 'name:asc';
 
@@ -86,7 +86,7 @@ export const putReleaseTags = defineEndpoint(
     if (inUse.size > limits.releaseTagsDistinctMax) {
       return refuse.conflict(
         `all releases together can have at most ${limits.releaseTagsDistinctMax} different tags; this change would make ${inUse.size}`,
-        inState(`at most ${limits.releaseTagsDistinctMax} different tags`, `${inUse.size}`),
+        stateDetail(`at most ${limits.releaseTagsDistinctMax} different tags`, `${inUse.size}`),
       );
     }
     store.releases.describe(release.name, { tags: body });
@@ -105,7 +105,7 @@ export const deleteReleases = defineEndpoint('delete-releases', ({ query }, cont
   if (unfinished.length > 0) {
     return refuse.conflict(
       'some of the releases are used in unfinished deployments; abort them first',
-      inState('releases without unfinished deployments', 'releases that are being deployed'),
+      stateDetail('releases without unfinished deployments', 'releases that are being deployed'),
       {
         active_deployments: unfinished,
       },

@@ -6,7 +6,7 @@ import type {
 import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
-  inGroups,
+  groupScope,
   loggedInUser,
   secondTenant,
   type TestTenant,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const readTest = { name: 'ReadDevices', scope: inGroups('test') };
+const readTest = { name: 'ReadDevices', scope: groupScope('test') };
 const viewTest = { action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } };
 
 /** Each version of the role form has its own operations. */
@@ -42,7 +42,7 @@ function permits(version: Version, isEmpty = false): object {
 
 it('the permissions of a role are limited to 16 KiB', async () => {
   const groups = Array.from({ length: 100 }, (_, at) => `${'g'.repeat(200)}${at}`);
-  const set = { name: 'ReadDevices', scope: inGroups(...groups) };
+  const set = { name: 'ReadDevices', scope: groupScope(...groups) };
   const json = { name: newName(), description: 'd', permission_sets_with_scope: [set] };
   const { status, text } = await create('create-role', json);
   expect([status, text]).toEqual([400, expect.stringContaining('at most 16384 bytes')]);
@@ -220,14 +220,18 @@ describe.each(both)('a role created by %s', (version) => {
 describe('a role in the format of version 2', () => {
   it.each<[string, unknown, string]>([
     ['a set that there is not', { name: 'RuleTheWorld' }, 'must be one of Basic'],
-    ['a scope for a set without devices', { name: 'ReadReleases', scope: inGroups('a') }, 'scope'],
+    [
+      'a scope for a set without devices',
+      { name: 'ReadReleases', scope: groupScope('a') },
+      'scope',
+    ],
     [
       'a scope by tags',
       { ...readTest, scope: { type: 'ReleaseTags', value: ['a'] } },
       'scope.type',
     ],
-    ['a scope without groups', { ...readTest, scope: inGroups() }, 'scope.value'],
-    ['a group that is none', { ...readTest, scope: inGroups('a b') }, 'scope.value'],
+    ['a scope without groups', { ...readTest, scope: groupScope() }, 'scope.value'],
+    ['a group that is none', { ...readTest, scope: groupScope('a b') }, 'scope.value'],
     ['a scope that is no object', { ...readTest, scope: 'test' }, 'scope'],
     ['a bare word', 'ReadDevices', 'permission_sets_with_scope.0'],
   ])('returns 400 for %s', async (_, set, named) => {

@@ -7,7 +7,7 @@ import type {
 } from '../../../fixtures/contract/management/roles.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { isJsonWithin } from '../../../fixtures/contract/text.ts';
-import { inPath, inState, type Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, type Refusal, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint, type UserContext } from '../../pipeline/endpoint.ts';
 import type { Grant, Role } from '../../rules/access.ts';
 import {
@@ -26,11 +26,11 @@ import { hasActingAdmin, lastAdmin } from './users.ts';
 
 const noSuchRole = refuse.notFound(
   'no role has this name',
-  inPath('id', 'the name of a role of this tenant'),
+  pathDetail('id', 'the name of a role of this tenant'),
 );
 const notYours = refuse.unprocessable(
   'predefined roles cannot be changed; create a custom role',
-  inState('a custom role', 'a predefined role'),
+  stateDetail('a custom role', 'a predefined role'),
 );
 
 const tooLarge = refuse.malformed(
@@ -118,11 +118,11 @@ function makeRole(context: UserContext, role: Role): Refusal | undefined {
   if (store.roles.count() >= limits.rolesMax) {
     return refuse.unprocessable(
       `the tenant already has ${limits.rolesMax} roles, the maximum; remove one first`,
-      inState(`fewer than ${limits.rolesMax} roles`, `${limits.rolesMax} roles`),
+      stateDetail(`fewer than ${limits.rolesMax} roles`, `${limits.rolesMax} roles`),
     );
   }
   store.roles.create(role);
-  record(context, `Created role ${role.name}`);
+  auditChange(context, `Created role ${role.name}`);
   return undefined;
 }
 
@@ -160,7 +160,7 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
     store.roles.change(currentRole);
     return lastAdmin;
   }
-  record(context, `Updated role ${name}`);
+  auditChange(context, `Updated role ${name}`);
   return undefined;
 }
 
@@ -176,10 +176,10 @@ function removeRole(context: UserContext, name: string): Refusal | undefined {
   if (holder)
     return refuse.conflict(
       `the role is in use, for example by ${holder.email}; remove it from its users first`,
-      inState('a role that no user has', `one of ${holder.email}`),
+      stateDetail('a role that no user has', `one of ${holder.email}`),
     );
   store.roles.remove(name);
-  record(context, `Deleted role ${name}`);
+  auditChange(context, `Deleted role ${name}`);
   return undefined;
 }
 
@@ -188,7 +188,7 @@ function ownRole(store: Store, name: string): Role | Refusal {
   return store.roles.find(name) ?? noSuchRole;
 }
 
-function record(context: UserContext, change: string): void {
+function auditChange(context: UserContext, change: string): void {
   const object = tenantObject(context.tenant);
   audit(context, { actor: userActor(context.user), action: 'update', object, change });
 }

@@ -4,7 +4,7 @@ import { acceptedDevice, authenticate, decide, newDevice } from '../../testing/t
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
   control,
-  inGroups,
+  groupScope,
   loggedInUser,
   logIn,
   secondTenant,
@@ -78,7 +78,7 @@ describe('the tenant token', () => {
 
   it.each<[string, Parameters<typeof userWithSets>[2]]>([
     ['only look at devices', [{ name: 'ReadDevices' }]],
-    ['manage devices of a group', [{ name: 'ManageDevices', scope: inGroups('test') }]],
+    ['manage devices of a group', [{ name: 'ManageDevices', scope: groupScope('test') }]],
     ['manage users', [{ name: 'ManageUsers' }]],
     ['have an empty role', []],
   ])('returns 403 to users who %s', async (user, sets) => {

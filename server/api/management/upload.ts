@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { ClientDisconnected, onBodyFailure, tooManyBytes } from '../../http/body.ts';
+import { ClientDisconnected, tooManyBytes, watchBodyFailure } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { tooManyOpenFiles } from '../../http/response.ts';
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
@@ -100,7 +100,7 @@ function readParts(
     });
     parser.on('partsLimit', () => refuseRest(tooManyParts));
     parser.on('error', (error: unknown) => refuseRest(malformedParts(error)));
-    onBodyFailure(request, (reason) => {
+    watchBodyFailure(request, (reason) => {
       parser.destroy();
       refuseRest(reason);
       // The parser does not close the file that it was reading.

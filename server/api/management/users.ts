@@ -1,7 +1,7 @@
 /** Lists, reads and removes users in the management API. Other files create and change them. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { User } from '../../../fixtures/contract/management/users.ts';
-import { inPath, inState, refuse } from '../../http/refusal.ts';
+import { pathDetail, refuse, stateDetail } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredUser, UserFilter } from '../../store/users.ts';
@@ -14,13 +14,13 @@ import { iso } from './views.ts';
 /** The refusal of an ID that belongs to no user of the tenant. */
 export const noSuchUser = refuse.notFound(
   'no user has this ID',
-  inPath('id', 'the ID of a user of this tenant'),
+  pathDetail('id', 'the ID of a user of this tenant'),
 );
 
 /** The refusal to remove or restrict the last user with full access. */
 export const lastAdmin = refuse.unprocessable(
   'this is the last user with full access who can log in; create another one first',
-  inState('another user with full access who can log in'),
+  stateDetail('another user with full access who can log in'),
 );
 
 export const listUsers = defineEndpoint('list-users', ({ query }, context) => {

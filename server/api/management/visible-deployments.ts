@@ -2,27 +2,27 @@
  * Decides which deployments a user may see and change. A user limited to groups sees the
  * deployments of devices in those groups.
  */
-import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, type Refusal, refuse, roleDetail } from '../../http/refusal.ts';
 import type { UserContext } from '../../pipeline/endpoint.ts';
 import { hasBegun } from '../../rules/provisioning.ts';
 import type { StoredDeployment } from '../../store/deployments.ts';
 
 const noSuchDeployment = refuse.notFound(
   'no deployment has this ID',
-  inPath('id', 'the ID of a deployment'),
+  pathDetail('id', 'the ID of a deployment'),
 );
 const notAnId = refuse.malformed(
   'path: id: must be the UUID of a deployment',
-  inPath('id', 'a UUID, such as 00000000-0000-4000-8000-000000000001'),
+  pathDetail('id', 'a UUID, such as 00000000-0000-4000-8000-000000000001'),
 );
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const otherGroups = refuse.forbidden(
   "none of the deployment's devices is in the groups of the user's roles",
-  ofRoles('a deployment with a device in one of these groups'),
+  roleDetail('a deployment with a device in one of these groups'),
 );
 const furtherGroups = refuse.forbidden(
   "some of the deployment's devices are not in the groups of the user's roles",
-  ofRoles('a deployment whose devices are all in these groups'),
+  roleDetail('a deployment whose devices are all in these groups'),
 );
 
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;

@@ -2,17 +2,17 @@
  * Decides which devices a user may access: all of the tenant, or those in the groups of the user's
  * roles.
  */
-import { inPath, ofRoles, type Refusal, refuse } from '../../http/refusal.ts';
+import { pathDetail, type Refusal, refuse, roleDetail } from '../../http/refusal.ts';
 import type { UserContext } from '../../pipeline/endpoint.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 
 const noSuchDevice = refuse.notFound(
   'no device has this ID',
-  inPath('device_id', 'the ID of a device of this tenant'),
+  pathDetail('device_id', 'the ID of a device of this tenant'),
 );
 const otherGroup = refuse.forbidden(
   "the device is not in the groups of the user's roles",
-  ofRoles('a device in one of these groups'),
+  roleDetail('a device in one of these groups'),
 );
 
 /**

@@ -1,5 +1,5 @@
 /** Waits for entries of a tenant's journal. */
-import { type Clock, inTurns } from '../../../fixtures/base/clock.ts';
+import { type Clock, yieldInTurns } from '../../../fixtures/base/clock.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
 import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
@@ -47,7 +47,7 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
     return matching.length >= count;
   };
   let last = after ?? journal.size.added;
-  for await (const entry of inTurns(journal.entries(last))) {
+  for await (const entry of yieldInTurns(journal.entries(last))) {
     last = entry.sequence;
     if (take(entry)) return { matching, otherEntries };
   }

@@ -1,5 +1,5 @@
 /** Waits for journal entries instead of sleeping, and asserts what happened. */
-import { type Clock, inTurns } from '../../../fixtures/base/clock.ts';
+import { type Clock, yieldInTurns } from '../../../fixtures/base/clock.ts';
 import { entryView } from '../../explain/entry-view.ts';
 import { AssertionJudge } from '../../journal/assertion.ts';
 import { matcher } from '../../journal/filter.ts';
@@ -52,7 +52,7 @@ export function awaitHandlers(clock: Clock) {
       const judge = new AssertionJudge(assertion, tenant);
       const { added } = journal.size;
       const endSequence = Math.min(between.before ?? Number.POSITIVE_INFINITY, added + 1);
-      for await (const entry of inTurns(journal.entries(between.after))) {
+      for await (const entry of yieldInTurns(journal.entries(between.after))) {
         if (entry.sequence >= endSequence) break;
         if (matches(entry)) judge.see(entry);
       }

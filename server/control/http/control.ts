@@ -16,7 +16,7 @@ import type { ByteBudget } from '../../http/byte-budget.ts';
 import { openFilesLimit, Semaphore, shareOpenFiles } from '../../http/open-files.ts';
 import { connectionOptions, enforceConnectionLimits } from '../../listeners/connection-limits.ts';
 import { Connections } from '../../listeners/connections.ts';
-import { inOrder } from '../../listeners/pipelining.ts';
+import { keepOrder } from '../../listeners/pipelining.ts';
 import { StagedClosing } from '../../listeners/staged-closing.ts';
 import { answerUnparsableRequest, bareResponse } from '../../listeners/unparsable.ts';
 import type { Log } from '../../pipeline/log.ts';
@@ -125,7 +125,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
     assets: await listAssets(),
   });
   const server = createServer(connectionOptions(connectionLimits), (request, response) =>
-    inOrder(request, response, () =>
+    keepOrder(request, response, () =>
       options.turns.start(turnKeyOf(request), () => {
         // While the server stops, it closes its stores before it aborts the requests on its
         // connections.

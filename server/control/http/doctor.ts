@@ -20,12 +20,16 @@ export function doctorHandlers(headerNames: VendorNames) {
   return {
     'POST /doctor/signature': ({ tenant, body: { sequence, body = '', signature = '', key } }) => {
       if (sequence !== undefined) return examineRecord(tenant, sequence, headerNames);
-      return examine(tenant, { body: Buffer.from(body, 'base64'), signature, keyText: key });
+      return examineSignedBody(tenant, {
+        body: Buffer.from(body, 'base64'),
+        signature,
+        keyText: key,
+      });
     },
   } satisfies Partial<Handlers>;
 }
 
-async function examine({ store }: Tenant, signed: SignedBody): Promise<DoctorFinding> {
+async function examineSignedBody({ store }: Tenant, signed: SignedBody): Promise<DoctorFinding> {
   const { examine: examineSigned, memberText } = await doctor();
   const identity = readIdentity(memberText(signed.body, 'id_data') ?? '');
   const canonical = 'canonical' in identity ? identity.canonical : '';
@@ -67,5 +71,5 @@ function examineKept(
     const lacking = body ? `${headerNames.signature} header` : 'body';
     return { fits: false, about: 'signature', sentence: `The request has no ${lacking}.` };
   }
-  return examine(tenant, { body, signature });
+  return examineSignedBody(tenant, { body, signature });
 }

@@ -35,15 +35,15 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
     'GET /explanations': async ({ namedTenant, query, ...exchange }) => {
       const { id, tenant } = findDevice(among(namedTenant), query.device);
       const { explainDevice, noUpdateText } = await explainer();
-      return inFormat(explainDevice(id, tenant), noUpdateText, exchange);
+      return sendExplanation(explainDevice(id, tenant), noUpdateText, exchange);
     },
     'GET /explanations/{requestId}': async ({ namedTenant, parameters, ...exchange }) => {
-      const { record, tenant, status } = find(among(namedTenant), parameters.requestId);
+      const { record, tenant, status } = findRequest(among(namedTenant), parameters.requestId);
       const { explain, explainPoll, explanationText, noUpdateText } = await explainer();
       const explanation = explain(record, { ...settings, tenant });
-      if (explanation) return inFormat(explanation, explanationText, exchange);
+      if (explanation) return sendExplanation(explanation, explanationText, exchange);
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
-      if (poll) return inFormat(poll, noUpdateText, exchange);
+      if (poll) return sendExplanation(poll, noUpdateText, exchange);
       const fault = record.kind === 'exchange' ? record.fault : undefined;
       const cause = fault
         ? `met the planned fault "${fault.name}" (${fault.act})`
@@ -92,7 +92,7 @@ function findDevice(tenants: readonly Tenant[], wanted: string) {
 }
 
 /** Returns the explanation, or sends it as text if the caller prefers text to JSON. */
-function inFormat<Explained>(
+function sendExplanation<Explained>(
   explanation: Explained,
   asText: (explanation: Explained) => string,
   { request, response }: { readonly request: Request; readonly response: Response },
@@ -107,7 +107,7 @@ interface FoundRequest {
   readonly status: number;
 }
 
-function find(tenants: readonly Tenant[], requestId: string): FoundRequest {
+function findRequest(tenants: readonly Tenant[], requestId: string): FoundRequest {
   for (const tenant of tenants) {
     const record = journalOf(tenant).find(requestId);
     if (record) return { tenant, record, status: record.status };

@@ -1,6 +1,6 @@
 /** Handlers for the journal of a tenant: read, follow, export as HAR, and clear. */
 import type { Response } from 'express';
-import { inTurns } from '../../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../../fixtures/base/clock.ts';
 import { ENTRIES_MAX } from '../../../fixtures/control/inputs.ts';
 import type { QueryOf } from '../../../fixtures/control/operations.ts';
 import { entryView } from '../../explain/entry-view.ts';
@@ -41,7 +41,7 @@ export function journalHandlers(streams: EventStreams) {
     },
     'GET /journal/stream': ({ tenant, query, response }) => {
       requireJournal(tenant);
-      return follow(response, { tenant, query, streams });
+      return followJournal(response, { tenant, query, streams });
     },
     'GET /journal/{sequence}': ({ tenant, parameters: { sequence } }) => {
       const entry = entryView(entryOf(tenant, sequence), tenant, true);
@@ -123,7 +123,9 @@ async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
   const isForward = after !== undefined;
   const { added } = journal.size;
   let isMore = false;
-  for await (const entry of inTurns(isForward ? journal.entries(after) : journal.newestFirst())) {
+  for await (const entry of yieldInTurns(
+    isForward ? journal.entries(after) : journal.newestFirst(),
+  )) {
     // Entries added during the search belong to the next page.
     if (entry.sequence > added) break;
     if (!matches(entry)) continue;
@@ -146,7 +148,7 @@ async function matching(
   const matches = matcher(filterOf(query), tenant);
   const { added } = journalOf(tenant).size;
   const entries: JournalEntry[] = [];
-  for await (const entry of inTurns(journalOf(tenant).entries(query.after))) {
+  for await (const entry of yieldInTurns(journalOf(tenant).entries(query.after))) {
     if (entry.sequence > added) break;
     if (matches(entry)) entries.push(entry);
   }
@@ -162,7 +164,7 @@ interface JournalStream {
 /**
  * Sends the stored entries after `after`, at most the newest `ENTRIES_MAX`, and then every new one.
  */
-async function follow(
+async function followJournal(
   response: Response,
   { tenant, query, streams }: JournalStream,
 ): Promise<Response> {
@@ -183,8 +185,8 @@ async function follow(
     const sendKept = async (): Promise<void> => {
       let { added: last } = journal.size;
       const storedEntries = query.after === undefined ? [] : await matching(tenant, query);
-      for await (const entry of inTurns(storedEntries.slice(-ENTRIES_MAX))) sendEntry(entry);
-      for await (const entry of inTurns(journal.entries(last))) {
+      for await (const entry of yieldInTurns(storedEntries.slice(-ENTRIES_MAX))) sendEntry(entry);
+      for await (const entry of yieldInTurns(journal.entries(last))) {
         sendMatching(entry);
         last = entry.sequence;
       }

@@ -3,7 +3,7 @@
  * requests.
  */
 import type { Response } from 'express';
-import { inTurns } from '../../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../../fixtures/base/clock.ts';
 
 type Lists<Item> = Readonly<Record<string, Iterable<Item>>>;
 
@@ -42,7 +42,7 @@ export function sendListing(
 
 /** Sends all pieces and ends the response. Waits while the reader is slow. */
 export async function sendChunks(response: Response, chunks: Iterable<string>): Promise<void> {
-  for await (const chunk of inTurns(chunks)) {
+  for await (const chunk of yieldInTurns(chunks)) {
     if (response.destroyed) return;
     if (!response.write(chunk)) await untilDrained(response);
   }

@@ -15,7 +15,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import type { TokenIssuer } from '../../crypto/tokens.ts';
 import type { InternalApi } from '../../listeners/internal-api.ts';
 import { bareResponse } from '../../listeners/unparsable.ts';
-import { onUpgrade } from '../../listeners/upgrades.ts';
+import { handleUpgrades } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import { issueUserToken } from '../../tenants/user-tokens.ts';
@@ -134,7 +134,7 @@ interface SocketGate extends ConsoleAuthorization {
 
 /** Passes WebSockets of the management API that have a valid ticket. */
 export function passSockets(server: Server, gate: SocketGate): void {
-  onUpgrade(server, {
+  handleUpgrades(server, {
     isAccepted: (request) => {
       const url = targetOf(request);
       const { method, headers } = request;

@@ -23,12 +23,13 @@ const namePattern = /^[\w.-]{1,100}$/;
 /** Creates the handlers for world files, resets, snapshots and forks. */
 export function stateHandlers(states: TenantStates) {
   return {
-    'POST /world': ({ tenant, body }) => load(states, tenant, body),
+    'POST /world': ({ tenant, body }) => loadWorld(states, tenant, body),
     'GET /world/schema': worldJsonSchema,
     'POST /reset': ({ tenant, body }) =>
-      reset(states, tenant, body?.device).catch(refuseWithoutStart),
+      resetTenant(states, tenant, body?.device).catch(refuseWithoutStart),
     'GET /snapshots': ({ tenant }) => states.snapshots(tenant).map(view),
-    'PUT /snapshots/{name}': ({ tenant, parameters: { name } }) => take(states, tenant, name),
+    'PUT /snapshots/{name}': ({ tenant, parameters: { name } }) =>
+      takeSnapshot(states, tenant, name),
     'DELETE /snapshots/{name}': async ({ tenant, parameters: { name } }) => {
       if (!(await states.discard(tenant, name)))
         throwRefusal(404, unknownSnapshot(states, tenant, name));
@@ -42,7 +43,7 @@ export function stateHandlers(states: TenantStates) {
   } satisfies Partial<Handlers>;
 }
 
-async function load(states: TenantStates, tenant: Tenant, text: string) {
+async function loadWorld(states: TenantStates, tenant: Tenant, text: string) {
   // Loaded on first use: the YAML library takes long to load, and most servers never load a world.
   const { readWorld, WorldTextError } = await import('../../world/world-text.ts');
   try {
@@ -59,7 +60,7 @@ function refuseWithoutStart(error: unknown): never {
   throw error;
 }
 
-async function reset(states: TenantStates, tenant: Tenant, device: string | undefined) {
+async function resetTenant(states: TenantStates, tenant: Tenant, device: string | undefined) {
   if (device === undefined) {
     await states.reset(tenant);
     return undefined;
@@ -80,7 +81,7 @@ function unknownSnapshot(states: TenantStates, tenant: Tenant, wanted: string): 
   return `no snapshot has this name; ${knownNames('snapshot', wanted, names)}`;
 }
 
-async function take(states: TenantStates, tenant: Tenant, name: string): Promise<void> {
+async function takeSnapshot(states: TenantStates, tenant: Tenant, name: string): Promise<void> {
   if (!namePattern.test(name)) {
     throwRefusal(400, 'path: name: must be 1 to 100 letters, digits, dots, dashes and underscores');
   }

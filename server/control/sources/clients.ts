@@ -1,5 +1,5 @@
 /** The verdicts of the client judge on the devices of a tenant, as plain data. */
-import { inTurns } from '../../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../../fixtures/base/clock.ts';
 import { type DutyState, dutyStates } from '../../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../../fixtures/control/operations.ts';
 import type { ClientFeed, JudgedTenant } from '../../client-feed/client-feed.ts';
@@ -25,7 +25,7 @@ export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<Cli
   const overAll = reader.duties.map(() => new Map<DutyState, number>());
   const brokenBy = reader.duties.map((): string[] => []);
   const rows: ClientsView['clients'][number][] = [];
-  for await (const states of inTurns(reader.clients())) {
+  for await (const states of yieldInTurns(reader.clients())) {
     states.states.forEach((state, at) => {
       const counts = overAll[at];
       counts?.set(state, (counts.get(state) ?? 0) + 1);

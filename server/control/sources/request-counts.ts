@@ -24,7 +24,7 @@ class TenantCounts {
     if (isError) this.errors[slot] = (this.errors[slot] ?? 0) + 1;
   }
 
-  at(second: number): readonly [requests: number, errors: number] {
+  read(second: number): readonly [requests: number, errors: number] {
     const slot = second % COUNTED_SECONDS_MAX;
     if (this.seconds[slot] !== second) return [0, 0];
     return [this.requests[slot] ?? 0, this.errors[slot] ?? 0];
@@ -61,7 +61,7 @@ export class RequestCounts implements Pick<ExchangeObserver, 'onResponse'> {
     const rows = Array.from({ length: count }, (_, at) => {
       const second = fromSecond + at;
       if (second < this.#firstSecond) return [null, null] as const;
-      return counts?.at(second) ?? ([0, 0] as const);
+      return counts?.read(second) ?? ([0, 0] as const);
     });
     return {
       fromSecond,

@@ -169,7 +169,7 @@ export const keyCauses: readonly KeyCause[] = [
     id: 'key-for-agreement',
     sentence: 'The key is for key agreement and cannot sign.',
     remedy: takenKeys,
-    fits: ({ key }) => ofType(key, ['x25519', 'x448', 'dh']),
+    fits: ({ key }) => matchingType(key, ['x25519', 'x448', 'dh']),
   },
   {
     id: 'key-for-pss',
@@ -255,7 +255,7 @@ function isJwk(text: string): boolean {
   return isObject(value) && Object.hasOwn(value, 'kty');
 }
 
-function ofType(key: KeyObject | undefined, types: readonly string[]): string | false {
+function matchingType(key: KeyObject | undefined, types: readonly string[]): string | false {
   const type = key?.asymmetricKeyType;
   return type !== undefined && types.includes(type) && type;
 }

@@ -45,8 +45,8 @@ type MemberOrder = (entries: [string, unknown][]) => [string, unknown][];
 const orders: readonly (readonly [how: string, order: MemberOrder])[] = [
   ['members in order', (entries) => entries],
   ['members sorted by name', (entries) => entries.toSorted(([a], [b]) => (a < b ? -1 : 1))],
-  ['members in the order of the contract', byRank(['id_data', 'pubkey', 'tenant_token'])],
-  ['members in the order of a Go client', byRank(['id_data', 'tenant_token', 'pubkey'])],
+  ['members in the order of the contract', orderByRank(['id_data', 'pubkey', 'tenant_token'])],
+  ['members in the order of a Go client', orderByRank(['id_data', 'tenant_token', 'pubkey'])],
   ['members in reverse', (entries) => entries.toReversed()],
 ];
 
@@ -250,7 +250,7 @@ function wrapParts(
   return `${open}${line}${parts.join(`${comma}${line}`)}\n${indent.repeat(depth)}${close}`;
 }
 
-function byRank(names: readonly string[]): MemberOrder {
+function orderByRank(names: readonly string[]): MemberOrder {
   const rank = (name: string): number =>
     (names.indexOf(name) + names.length + 1) % (names.length + 1);
   return (entries) => entries.toSorted(([a], [b]) => rank(a) - rank(b));

@@ -231,7 +231,7 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
   {
     rsa: (reading) => [
       reading,
-      reversed(reading),
+      reverseDecoding(reading),
       ...rsaBytes.flatMap((length) => partsOf(reading, length)),
     ],
     ecdsa: (reading) => {
@@ -243,12 +243,12 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
         const loose = isStrict ? causes : [...causes, encodingCauses.looseSequence.id];
         return [
           { bytes: strict, causes: loose },
-          swapped(sequence, loose),
+          swapHalves(sequence, loose),
           littleEndian(sequence, loose),
         ];
       }
       const start = sequenceAt(bytes);
-      const surplus = start ? formReadings.ecdsa(beside(reading, start)) : [];
+      const surplus = start ? formReadings.ecdsa(withoutSurplus(reading, start)) : [];
       const pair = pairSideBySide(bytes);
       if (!pair) {
         const pairs = start ? [] : partsOf(reading, PAIR_BYTES);
@@ -258,7 +258,7 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
       // The unchanged bytes come last: another device may have signed with another key type.
       return [
         { bytes: sequenceOf(pair), causes: raw },
-        swapped(pair, raw),
+        swapHalves(pair, raw),
         littleEndian(pair, raw),
         littleEndian({ r: pair.s, s: pair.r }, raw),
         reading,
@@ -276,7 +276,7 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
       return [
         reading,
         { bytes: halves, causes: [...causes, encodingCauses.swapPair.id] },
-        reversed(reading),
+        reverseDecoding(reading),
         { bytes: reversedHalves, causes: [...causes, encodingCauses.reverseBytes.id] },
       ];
     },
@@ -286,14 +286,16 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
 function partsOf(reading: SignatureDecoding, length: number): SignatureDecoding[] {
   const { bytes } = reading;
   if (bytes.length <= length) return [];
-  return [bytes.subarray(0, length), bytes.subarray(-length)].map((part) => beside(reading, part));
+  return [bytes.subarray(0, length), bytes.subarray(-length)].map((part) =>
+    withoutSurplus(reading, part),
+  );
 }
 
-function beside({ causes }: SignatureDecoding, bytes: Buffer): SignatureDecoding {
+function withoutSurplus({ causes }: SignatureDecoding, bytes: Buffer): SignatureDecoding {
   return { bytes, causes: [...causes, encodingCauses.surplus.id] };
 }
 
-function reversed({ bytes, causes }: SignatureDecoding): SignatureDecoding {
+function reverseDecoding({ bytes, causes }: SignatureDecoding): SignatureDecoding {
   return {
     bytes: Buffer.from(bytes).reverse(),
     causes: [...causes, encodingCauses.reverseBytes.id],
@@ -305,7 +307,7 @@ function littleEndian({ r, s }: SignaturePair, causes: readonly string[]): Signa
   return { bytes, causes: [...causes, encodingCauses.reverseBytes.id] };
 }
 
-function swapped({ r, s }: SignaturePair, causes: readonly string[]): SignatureDecoding {
+function swapHalves({ r, s }: SignaturePair, causes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: s, s: r });
   return { bytes, causes: [...causes, encodingCauses.swapPair.id] };
 }

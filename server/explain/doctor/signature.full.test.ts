@@ -304,10 +304,10 @@ describe('the work for the diagnosis of a signature', () => {
         yield { device: `${index}`, key: index === position ? publicKeyOf(otherKey) : key };
       }
     }
-    const at = (position: number) =>
+    const diagnoseWithOtherAt = (position: number) =>
       diagnoseSignature({ body, key, signatureText, otherKeys: keysWithOtherAt(position) });
-    expect(at(OTHER_KEYS_MAX - 1)?.cause).toBe('key-of-another-device');
-    expect(at(OTHER_KEYS_MAX)).toBeUndefined();
+    expect(diagnoseWithOtherAt(OTHER_KEYS_MAX - 1)?.cause).toBe('key-of-another-device');
+    expect(diagnoseWithOtherAt(OTHER_KEYS_MAX)).toBeUndefined();
     expect(Math.max(...asked)).toBe(OTHER_KEYS_MAX);
   });
 });

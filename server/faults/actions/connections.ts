@@ -53,13 +53,13 @@ const stall = defineAction({
   },
   injectionPoints: ['before', 'after', 'body'],
   execute: async ({ maxSeconds }, context) => {
-    await hang(context, maxSeconds * 1000);
+    await hangConnection(context, maxSeconds * 1000);
     return 'response-sent';
   },
   fits: hasBody,
   transform: async ({ afterBytes, maxSeconds }, context, response) => {
     await writeUpTo(context, response, afterBytes);
-    await hang(context, maxSeconds * 1000);
+    await hangConnection(context, maxSeconds * 1000);
   },
 });
 
@@ -86,14 +86,14 @@ const halfClose = defineAction({
   injectionPoints: ['before', 'after', 'body'],
   execute: async (_given, context) => {
     context.wire.halfClose();
-    await hang(context, HALF_CLOSED_MAX_MS);
+    await hangConnection(context, HALF_CLOSED_MAX_MS);
     return 'response-sent';
   },
   fits: hasBody,
   transform: async (_given, context, response) => {
     await writeUpTo(context, response, 'half');
     context.wire.halfClose();
-    await hang(context, HALF_CLOSED_MAX_MS);
+    await hangConnection(context, HALF_CLOSED_MAX_MS);
   },
 });
 
@@ -232,7 +232,10 @@ function lengthOf(head: ResponseHead): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-async function hang({ wire, tenant, signal }: ActionContext, maxMs: number): Promise<void> {
+async function hangConnection(
+  { wire, tenant, signal }: ActionContext,
+  maxMs: number,
+): Promise<void> {
   wire.withhold();
   await tenant.clock.sleep(maxMs, signal);
   wire.cut();

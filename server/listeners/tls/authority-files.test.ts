@@ -10,13 +10,13 @@ let folder: string;
 let server: TestServer;
 let files: ReturnType<typeof authorityFiles>;
 
-const at = (name: string): string => join(folder, name);
+const filePath = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-ca-'));
   server = await startTlsServer({ brokenTls: true });
   files = authorityFiles(caOf(server));
-  for (const [name, content] of Object.entries(files)) writeFileSync(at(name), content);
+  for (const [name, content] of Object.entries(files)) writeFileSync(filePath(name), content);
 });
 
 afterAll(async () => {
@@ -82,26 +82,37 @@ describe('the test CA in its file formats', () => {
 
   it('is readable by openssl in both formats', async () => {
     const wanted = ['-noout', '-fingerprint', '-sha256'];
-    const ofPem = await openssl('x509', '-in', at('ca.pem'), ...wanted);
-    expect(await openssl('x509', '-in', at('ca.der'), '-inform', 'DER', ...wanted)).toBe(ofPem);
+    const ofPem = await openssl('x509', '-in', filePath('ca.pem'), ...wanted);
+    expect(await openssl('x509', '-in', filePath('ca.der'), '-inform', 'DER', ...wanted)).toBe(
+      ofPem,
+    );
     expect(files['ca.h']).toContain(ofPem.trim().split('=')[1]);
   });
 });
 
 describe('openssl as an outside client', () => {
   it('verifies the chain strictly for exactly the served names', async () => {
-    writeFileSync(at('own.pem'), await pemShownBy(server.baseUrl));
-    const strict = ['verify', '-x509_strict', '-purpose', 'sslserver', '-CAfile', at('ca.pem')];
+    writeFileSync(filePath('own.pem'), await pemShownBy(server.baseUrl));
+    const strict = [
+      'verify',
+      '-x509_strict',
+      '-purpose',
+      'sslserver',
+      '-CAfile',
+      filePath('ca.pem'),
+    ];
     const named = ['-verify_hostname', 'localhost', '-verify_ip', '::1'];
-    expect(await openssl(...strict, ...named, at('own.pem'))).toContain('own.pem: OK');
-    const otherCheck = openssl(...strict, '-verify_hostname', 'example.com', at('own.pem'));
+    expect(await openssl(...strict, ...named, filePath('own.pem'))).toContain('own.pem: OK');
+    const otherCheck = openssl(...strict, '-verify_hostname', 'example.com', filePath('own.pem'));
     await expect(otherCheck).rejects.toThrow('hostname mismatch');
-    const asClient = ['verify', '-purpose', 'sslclient', '-CAfile', at('ca.pem')];
-    await expect(openssl(...asClient, at('own.pem'))).rejects.toThrow('purpose');
+    const asClient = ['verify', '-purpose', 'sslclient', '-CAfile', filePath('ca.pem')];
+    await expect(openssl(...asClient, filePath('own.pem'))).rejects.toThrow('purpose');
   });
 
   it('connects to the server with the test CA', async () => {
-    expect(await askWithOpenssl(server.baseUrl, at('ca.pem'))).toContain('Verify return code: 0');
+    expect(await askWithOpenssl(server.baseUrl, filePath('ca.pem'))).toContain(
+      'Verify return code: 0',
+    );
   });
 
   it.each([
@@ -112,7 +123,7 @@ describe('openssl as an outside client', () => {
     ['selfSigned', 'self-signed certificate'],
     ['oldProtocol', 'alert protocol version'],
   ])('refuses the broken certificate %s', async (member, reason) => {
-    const asked = askWithOpenssl(`${server.tls?.brokenTls[member]}`, at('ca.pem'));
+    const asked = askWithOpenssl(`${server.tls?.brokenTls[member]}`, filePath('ca.pem'));
     await expect(asked).rejects.toThrow(reason);
   });
 });

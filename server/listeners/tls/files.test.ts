@@ -31,7 +31,7 @@ let folder: string;
 let authority: Authority;
 let key: AuthorityKey;
 
-const at = (name: string): string => join(folder, name);
+const filePath = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fleetbed-tls-'));
@@ -55,22 +55,38 @@ beforeAll(async () => {
   };
   files['both.pem'] = `${files['ca.pem']}${files['key.pem']}`;
   files['leaf-both.pem'] = `${files['cert.pem']}${files['key.pem']}`;
-  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
-  mkdirSync(at('folder'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(filePath(name), text);
+  mkdirSync(filePath('folder'));
   await openssl(
     'pkcs8',
     '-topk8',
     '-in',
-    at('key.pem'),
+    filePath('key.pem'),
     '-out',
-    at('locked.pem'),
+    filePath('locked.pem'),
     '-passout',
     'pass:x',
   );
   const subject = ['-subj', '/CN=own', '-days', '30', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = ['req', '-x509', '-nodes', '-keyout', at('ec-key.pem'), '-out', at('ec.pem')];
+  const made = [
+    'req',
+    '-x509',
+    '-nodes',
+    '-keyout',
+    filePath('ec-key.pem'),
+    '-out',
+    filePath('ec.pem'),
+  ];
   await openssl(...made, '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...subject);
-  const weak = ['req', '-x509', '-nodes', '-keyout', at('weak-key.pem'), '-out', at('weak.pem')];
+  const weak = [
+    'req',
+    '-x509',
+    '-nodes',
+    '-keyout',
+    filePath('weak-key.pem'),
+    '-out',
+    filePath('weak.pem'),
+  ];
   await openssl(...weak, '-newkey', 'rsa:512', ...subject);
 });
 
@@ -79,10 +95,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const placed = ['certFile', 'keyFile', 'clientCaFile', 'caKeepFile'] as const;
 
 /** Returns the settings with their files in the test's folder. */
-function inFolder(tls: TlsSettings): TlsSettings {
+function resolvePaths(tls: TlsSettings): TlsSettings {
   const entries = Object.entries(tls).map(([name, value]) => [
     name,
-    placed.some((one) => one === name) ? at(String(value)) : value,
+    placed.some((one) => one === name) ? filePath(String(value)) : value,
   ]);
   return Object.fromEntries(entries);
 }
@@ -113,13 +129,13 @@ describe('unusable TLS files', () => {
     ['its RSA key', { caKeepFile: 'both.pem' }],
     ['its RSA key', { caKeepFile: 'leaf-both.pem' }],
   ])('prevent the start with one sentence: %s', async (sentence, tls) => {
-    const starting = startTestServer({ tls: inFolder(tls), clock: systemClock });
+    const starting = startTestServer({ tls: resolvePaths(tls), clock: systemClock });
     await expect(starting).rejects.toThrow(SettingError);
     await expect(starting).rejects.toThrow(new RegExp(`^TLS [^\\n]*${sentence}[^\\n]*$`));
   });
 
   it("are checked for expiry by the server's clock", async () => {
-    const tls = { certFile: at('ec.pem'), keyFile: at('ec-key.pem') };
+    const tls = { certFile: filePath('ec.pem'), keyFile: filePath('ec-key.pem') };
     const laterClock = new ManualClock(systemClock.now() + 31 * DAY_MS);
     await expect(startTestServer({ tls, clock: laterClock })).rejects.toThrow('expired at');
     const earlierClock = new ManualClock(systemClock.now() - DAY_MS);
@@ -135,11 +151,11 @@ describe('a server with its own certificate', () => {
     ['P-256, signed by itself', 'ec.pem', 'ec-key.pem', 'ec.pem'],
   ])('serves clients that trust it and has no test CA: %s', async (_, cert, keyFile, ca) => {
     const server = await startTestServer({
-      tls: { certFile: at(cert), keyFile: at(keyFile) },
+      tls: { certFile: filePath(cert), keyFile: filePath(keyFile) },
       clock: systemClock,
     });
     expect(server.tls).toEqual({ brokenTls: {} });
-    expect(await refusalOf(server.baseUrl, { ca: readFileSync(at(ca)) })).toBe('answered');
+    expect(await refusalOf(server.baseUrl, { ca: readFileSync(filePath(ca)) })).toBe('answered');
     expect(await refusalOf(server.baseUrl, {})).toMatch(/^(DEPTH_ZERO|UNABLE)/);
     await server.close();
   });
@@ -147,7 +163,7 @@ describe('a server with its own certificate', () => {
 
 describe('a test CA kept in a file', () => {
   it('is created once, readable by its owner, and reused by later servers', async () => {
-    const caKeepFile = at('kept.pem');
+    const caKeepFile = filePath('kept.pem');
     const first = await startTlsServer({ caKeepFile });
     const kept = readFileSync(caKeepFile, 'utf8');
     expect(kept).toContain(caOf(first));
@@ -161,7 +177,7 @@ describe('a test CA kept in a file', () => {
   });
 
   it('is shared by two servers that start at once', async () => {
-    const caKeepFile = at('raced.pem');
+    const caKeepFile = filePath('raced.pem');
     const servers = await Promise.all([
       startTlsServer({ caKeepFile }),
       startTlsServer({ caKeepFile }),
@@ -172,13 +188,23 @@ describe('a test CA kept in a file', () => {
   });
 
   it('may come from another tool if it is an RSA key', async () => {
-    const parts = ['-keyout', at('other-key.pem'), '-out', at('other-ca.pem'), '-days', '30'];
+    const parts = [
+      '-keyout',
+      filePath('other-key.pem'),
+      '-out',
+      filePath('other-ca.pem'),
+      '-days',
+      '30',
+    ];
     await openssl('req', '-x509', '-nodes', '-newkey', 'rsa:2048', ...parts, '-subj', '/CN=Our CA');
     const [ca, caKey] = ['other-ca.pem', 'other-key.pem'].map((name) =>
-      readFileSync(at(name), 'utf8'),
+      readFileSync(filePath(name), 'utf8'),
     );
-    writeFileSync(at('other.pem'), `${caKey}${ca}`);
-    const server = await startTlsServer({ caKeepFile: at('other.pem') }, { clock: systemClock });
+    writeFileSync(filePath('other.pem'), `${caKey}${ca}`);
+    const server = await startTlsServer(
+      { caKeepFile: filePath('other.pem') },
+      { clock: systemClock },
+    );
     expect(caOf(server)).toBe(ca);
     expect(await refusalOf(server.baseUrl, { ca })).toBe('answered');
     await server.close();

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inNextIteration } from '../../../fixtures/base/clock.ts';
+import { runInNextIteration } from '../../../fixtures/base/clock.ts';
 import { ObservedClock } from '../../testing/looked-at-clock.ts';
 import { openConnection, untilClosed } from '../../testing/raw-http.ts';
 import { startOfTest, type TestServer } from '../../testing/test-server.ts';
@@ -31,7 +31,7 @@ function helloOfClient(): Promise<Buffer> {
 }
 
 /** Returns the same message, split into records of one byte each. */
-function inRecordsOfOneByte(): Buffer {
+function splitIntoRecords(): Buffer {
   const payload = hello.subarray(5);
   return Buffer.concat([...payload].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte])));
 }
@@ -40,7 +40,7 @@ function inRecordsOfOneByte(): Buffer {
 async function open(count: number): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openConnection(server)));
   for (let iteration = 0; iteration < 3 * count; iteration += 1) {
-    await new Promise<void>((resolve) => inNextIteration(resolve));
+    await new Promise<void>((resolve) => runInNextIteration(resolve));
   }
   return sockets;
 }
@@ -51,7 +51,7 @@ describe('simultaneous TLS handshakes', () => {
     let iteration = 0;
     const counting = (): void => {
       iteration += 1;
-      if (iteration > 0) inNextIteration(counting);
+      if (iteration > 0) runInNextIteration(counting);
     };
     counting();
     const answered = sockets.map(async (socket) => {
@@ -81,7 +81,7 @@ describe('simultaneous TLS handshakes', () => {
 
 describe('the first message of a TLS handshake', () => {
   it.each([
-    ['in records of one byte', inRecordsOfOneByte],
+    ['in records of one byte', splitIntoRecords],
     ['in two pieces, of which the first one ends within the head', () => hello],
   ])('is accepted %s', async (_, made) => {
     const [socket] = (await open(1)) as [Socket];

@@ -192,12 +192,16 @@ describe('artifact links of a TLS server', () => {
     const caller = await acceptedDevice(proxied, 'behind-proxy');
     await uploadArtifact(proxied, await artifactBytes());
     await deploy(proxied, [caller]);
-    const from = (scheme: string) => ({
+    const forwardedHeaders = (scheme: string) => ({
       'X-Forwarded-Host': 'fleet.example',
       'X-Forwarded-Proto': scheme,
     });
-    expect(await linkFor(proxied, caller, from('http'))).toMatch(/^http:\/\/fleet\.example\//);
-    expect(await linkFor(proxied, caller, from('https'))).toMatch(/^https:\/\/fleet\.example\//);
+    expect(await linkFor(proxied, caller, forwardedHeaders('http'))).toMatch(
+      /^http:\/\/fleet\.example\//,
+    );
+    expect(await linkFor(proxied, caller, forwardedHeaders('https'))).toMatch(
+      /^https:\/\/fleet\.example\//,
+    );
     const silent = { 'X-Forwarded-Host': 'fleet.example' };
     expect(await linkFor(proxied, caller, silent)).toMatch(/^https:\/\/fleet\.example\//);
     await proxied.close();

@@ -1,6 +1,6 @@
 /** The in-memory engine: sql.js. Its data is lost when the process ends. */
 import initSqlJs, { type Database, type SqlJsStatic, type Statement } from 'sql.js';
-import { inTurns } from '../../../fixtures/base/clock.ts';
+import { yieldInTurns } from '../../../fixtures/base/clock.ts';
 import {
   insertRow,
   PreparedStatements,
@@ -99,7 +99,7 @@ async function copyPages(engine: SqlJsModule, copying: DatabaseCopy): Promise<vo
   };
   let last = OK;
   try {
-    for await (const code of inTurns(steps())) last = code;
+    for await (const code of yieldInTurns(steps())) last = code;
   } finally {
     finish(backup);
   }

@@ -23,7 +23,7 @@ export class TableChanges {
   readonly #namedIn = new Map<string, readonly WatchedTable[]>();
 
   /** Returns a number that increases whenever one of the tables may have changed. */
-  of(tables: readonly WatchedTable[]): number {
+  countOf(tables: readonly WatchedTable[]): number {
     return tables.reduce((sum, table) => sum + this.#counts[table], 0);
   }
 
@@ -69,7 +69,7 @@ export class ReadCache<Value, Key = string> {
 
   /** Returns the cached value; undefined if there is none. */
   peek(key: Key): Value | undefined {
-    const changeCount = this.#changes.of(this.#tables);
+    const changeCount = this.#changes.countOf(this.#tables);
     if (changeCount !== this.#asOf) {
       this.#values.clear();
       this.#asOf = changeCount;
@@ -82,12 +82,12 @@ export class ReadCache<Value, Key = string> {
    * @param valueAfter returns the value after the write; undefined if it must be read again
    */
   writeOne(key: Key, write: () => void, valueAfter?: (kept: Value) => Value | undefined): void {
-    const isCurrent = this.#asOf === this.#changes.of(this.#tables);
+    const isCurrent = this.#asOf === this.#changes.countOf(this.#tables);
     write();
     const cachedValue = isCurrent ? this.#values.get(key) : undefined;
     const next = cachedValue !== undefined ? valueAfter?.(cachedValue) : undefined;
     if (next === undefined) this.#values.delete(key);
     else this.#values.set(key, next);
-    if (isCurrent) this.#asOf = this.#changes.of(this.#tables);
+    if (isCurrent) this.#asOf = this.#changes.countOf(this.#tables);
   }
 }

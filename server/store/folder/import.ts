@@ -115,7 +115,7 @@ function openState(file: string): FileSql {
       throw error;
     }
   } catch (error) {
-    throw asExportProblem(file, error);
+    throw exportProblem(file, error);
   }
 }
 
@@ -133,7 +133,7 @@ function requireState(file: string, state: Sql): void {
   }
 }
 
-function asExportProblem(file: string, error: unknown): unknown {
+function exportProblem(file: string, error: unknown): unknown {
   const reason = stateError(file, error);
   const isDamaged = reason instanceof StateError && reason.kind === 'damaged';
   return isDamaged ? new StateError('not exported', reason.problem, { cause: error }) : reason;

@@ -87,7 +87,9 @@ export class FileTransfer implements ProtocolHandler {
 
   #stat(message: ConnectMessage): readonly OutgoingMessage[] {
     const { path } = request(filePathShape, message);
-    const stat = about(`failed to get file info from path '${path}'`, () => this.#files.stat(path));
+    const stat = describeFailure(`failed to get file info from path '${path}'`, () =>
+      this.#files.stat(path),
+    );
     const info = {
       path,
       size: stat.sizeBytes,
@@ -102,7 +104,7 @@ export class FileTransfer implements ProtocolHandler {
   #beginDownload(message: ConnectMessage): readonly OutgoingMessage[] {
     const { path } = request(filePathShape, message);
     this.#checkFree();
-    const content = about(`failed to open file '${path}' for reading`, () =>
+    const content = describeFailure(`failed to open file '${path}' for reading`, () =>
       this.#files.read(path),
     );
     const download: DownloadInProgress = {
@@ -155,7 +157,9 @@ export class FileTransfer implements ProtocolHandler {
       throw new TransferError('conflicting file path: cannot overwrite irregular file');
     }
     const folder = absolutePath(`${path}/..`);
-    about(`failed to create target file: folder '${folder}'`, () => this.#files.list(folder));
+    describeFailure(`failed to create target file: folder '${folder}'`, () =>
+      this.#files.list(folder),
+    );
     this.#running = { kind: 'upload', target, chunks: [], received: 0 };
     return [reply('ack', { props: { offset: 0 } })];
   }
@@ -183,7 +187,7 @@ export class FileTransfer implements ProtocolHandler {
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     };
-    about('failed to commit uploaded file', () =>
+    describeFailure('failed to commit uploaded file', () =>
       this.#files.write(path, Buffer.concat(upload.chunks), ownership),
     );
     return [ackOf(upload)];
@@ -232,7 +236,7 @@ function offsetIn({ typ, props }: ConnectMessage): number {
 }
 
 /** Runs an action on a file and prefixes its error message with `attempt`. */
-function about<Result>(attempt: string, callback: () => Result): Result {
+function describeFailure<Result>(attempt: string, callback: () => Result): Result {
   try {
     return callback();
   } catch (error) {

@@ -86,7 +86,9 @@ export class Shells {
     if (nowMs - shell.pingedMs < pingEverySeconds * MS) return [];
     shell.pingedMs = nowMs;
     const timeout = pingEverySeconds + pongMaxSeconds;
-    return [{ ...to(shell), typ: 'ping', props: { status: messageStatuses.control, timeout } }];
+    return [
+      { ...headerOf(shell), typ: 'ping', props: { status: messageStatuses.control, timeout } },
+    ];
   }
 
   #expire(shell: Shell, reason: string): ShellMessages {
@@ -104,7 +106,11 @@ export class Shells {
     const times = { activeMs: nowMs, pingedMs: nowMs, pongMs: nowMs };
     const shell = { sid, userId, terminal, ...times };
     this.#shells.set(sid, shell);
-    const startMessage = { ...to(shell), typ: 'new', props: { status: messageStatuses.normal } };
+    const startMessage = {
+      ...headerOf(shell),
+      typ: 'new',
+      props: { status: messageStatuses.normal },
+    };
     return [
       { ...startMessage, body: Buffer.from('Shell started') },
       ...screen(shell, terminal.begin()),
@@ -157,7 +163,7 @@ export class Shells {
   #ping(message: ConnectMessage): ShellMessages {
     return this.#with(message, (shell) => {
       const props = { status: messageStatuses.control };
-      return [{ ...to(shell), typ: 'pong', props }];
+      return [{ ...headerOf(shell), typ: 'pong', props }];
     });
   }
 
@@ -178,20 +184,20 @@ export class Shells {
   }
 }
 
-function to({ sid }: Shell): { readonly proto: number; readonly sid: string } {
+function headerOf({ sid }: Shell): { readonly proto: number; readonly sid: string } {
   return { proto: connectProtocols.shell, sid };
 }
 
 /** Builds the message that reports the end of a shell. */
 function stopMessage(shell: Shell, status: number, reason = ''): ConnectMessage {
   const props = { status, user_id: shell.userId };
-  return { ...to(shell), typ: 'stop', props, body: Buffer.from(reason) };
+  return { ...headerOf(shell), typ: 'stop', props, body: Buffer.from(reason) };
 }
 
 /** Builds the messages that carry a shell's output to the user's terminal. */
 function screen(shell: Shell, bytes: Buffer): ShellMessages {
   const props = { status: messageStatuses.normal };
-  return messageChunks(bytes).map((body) => ({ ...to(shell), typ: 'shell', props, body }));
+  return messageChunks(bytes).map((body) => ({ ...headerOf(shell), typ: 'shell', props, body }));
 }
 
 /** Builds an error message with the type and the session of the request. */

@@ -1,7 +1,7 @@
 /** `fleetbed conform client`: judges a device client by the duties of clients. */
 import type { Command } from 'commander';
 import {
-  inGroup,
+  groupRows,
   type UngroupedRows,
   type ValuesOf,
 } from '../../../../fixtures/base/option-row.ts';
@@ -37,7 +37,7 @@ them elsewhere after each change. It ends with Ctrl-C, or after --time. JSON is 
 GET /clients/{device} of the control API; with --from it is {file, clients}.
 `;
 
-const watchRows = inGroup('Watching and recordings', {
+const watchRows = groupRows('Watching and recordings', {
   watch: {
     flag: '--watch [device]',
     help: 'show live the duties of all devices of a running server, or of one: its ID or identity value',

@@ -19,7 +19,7 @@ import {
 } from '../../../../conformance/result/waivers.ts';
 import { knownNames } from '../../../../fixtures/base/nearest.ts';
 import type { UngroupedRows, ValuesOf } from '../../../../fixtures/base/option-row.ts';
-import { inGroup, switchOption } from '../../../../fixtures/base/option-row.ts';
+import { groupRows, switchOption } from '../../../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../../../fixtures/base/random.ts';
 import { defaultHeaderPrefix } from '../../../../fixtures/contract/vendor-names.ts';
 import { runClientTest } from '../../../client-test/client-test.ts';
@@ -61,7 +61,7 @@ const formats: readonly ReportFormat<ClientTestResult>[] = [
 ];
 
 /** The options of a client test. */
-export const clientTestRows = inGroup('Client test', {
+export const clientTestRows = groupRows('Client test', {
   command: {
     flag: '--command <command>',
     help: 'start the client by this shell command; {server}, {ca} and {dir} are replaced',

@@ -39,13 +39,13 @@ function client(...args: string[]): Promise<CommandEnd> {
   return runCommand(['conform', 'client', ...args]);
 }
 
-function onServer(...args: string[]): Promise<CommandEnd> {
+function runOnServer(...args: string[]): Promise<CommandEnd> {
   const { controlUrl, controlToken } = ready;
   return client(...args, '--control-url', controlUrl, '--control-token', controlToken);
 }
 
 function watch(...args: string[]): Promise<CommandEnd> {
-  return onServer('--watch', ...args, '--time', '100ms');
+  return runOnServer('--watch', ...args, '--time', '100ms');
 }
 
 describe('fleetbed conform client --watch', () => {
@@ -69,14 +69,14 @@ describe('fleetbed conform client --watch', () => {
   });
 
   it('refuses a second mode on the command line with exit code 2', async () => {
-    const { code, stderr } = await onServer('--watch', '--list');
+    const { code, stderr } = await runOnServer('--watch', '--list');
     expect([code, stderr]).toEqual([2, expect.stringContaining('give one of --command')]);
   });
 });
 
 describe('fleetbed conform client --set-up', () => {
   it('plans the faults of a scene, and says what to do next', async () => {
-    const { code, stdout } = await onServer('--set-up', 'abort');
+    const { code, stdout } = await runOnServer('--set-up', 'abort');
     expect([code, stdout]).toEqual([
       0,
       'The faults are planned.\nNow deploy: npx fleetbed deploy FILE --device DEVICE\nTo remove them: npx fleetbed faults clear\n',
@@ -87,12 +87,12 @@ describe('fleetbed conform client --set-up', () => {
   });
 
   it('refuses a scene that a running server cannot set up, and names the playable scenes', async () => {
-    const { code, stderr } = await onServer('--set-up', 'tls-untrusted');
+    const { code, stderr } = await runOnServer('--set-up', 'tls-untrusted');
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot set up the scene')]);
   });
 
   it('refuses a device that has sent no request with exit code 1', async () => {
-    const { code, stderr } = await onServer('--set-up', 'abort', '--device', 'nobody');
+    const { code, stderr } = await runOnServer('--set-up', 'abort', '--device', 'nobody');
     expect([code, stderr]).toEqual([1, expect.stringContaining('nobody has sent no request yet')]);
   });
 });

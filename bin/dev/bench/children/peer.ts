@@ -9,7 +9,7 @@ import express from 'express';
 import { fastify, type HTTPMethods } from 'fastify';
 import type { PeerResponse } from '../exchange.ts';
 
-const kinds = { 'node:http': bare, fastify: onFastify, express: onExpress };
+const kinds = { 'node:http': bare, fastify: startFastify, express: startExpress };
 
 /** A kind of server that fleetbed is compared with. */
 export type PeerKind = keyof typeof kinds;
@@ -33,7 +33,7 @@ function bare({ status, headers, body }: PeerResponse): Promise<Server> {
   });
 }
 
-async function onFastify({ method, path: url, status, body, ...rest }: PeerResponse) {
+async function startFastify({ method, path: url, status, body, ...rest }: PeerResponse) {
   const app = fastify({ keepAliveTimeout: rest.keepAliveTimeoutMs });
   app.route({
     method: method as HTTPMethods,
@@ -49,7 +49,7 @@ async function onFastify({ method, path: url, status, body, ...rest }: PeerRespo
 }
 
 /** Starts Express without the two headers that it adds, so that all servers send the same bytes. */
-function onExpress({ path, status, body }: PeerResponse): Promise<Server> {
+function startExpress({ path, status, body }: PeerResponse): Promise<Server> {
   const app = express().disable('x-powered-by').disable('etag');
   app.use(express.json());
   app.all(path, (_, response) => {

@@ -7,7 +7,7 @@ import type { AuthenticatedDevice, NewDevice } from '../authenticated-devices.ts
 import type { AuthCost } from '../children/auth-cost.ts';
 import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
-import { underLoad, unit, warmUp } from './exchange-row.ts';
+import { loadServer, unit, warmUp } from './exchange-row.ts';
 import { cpuSecondsOf, type ServerWithDevices, targetOf } from './server-with-devices.ts';
 
 const title = 'authentication request of a known device';
@@ -25,7 +25,7 @@ export async function authRow(
   const { headerPrefix } = benchServer.server.ready;
   const requests = devices.map((device) => [authRequest(device)]);
   const cpuSeconds = cpuSecondsOf(context);
-  const server = underLoad('fleetbed', {
+  const server = loadServer('fleetbed', {
     ...targetOf(benchServer),
     requests,
     status: 200,

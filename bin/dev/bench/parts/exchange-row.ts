@@ -44,8 +44,8 @@ export async function exchangeRow(
   const peers = await startPeers(context, targetOf(server).baseUrl, first);
   const commonFields = { requests, status, cpuSeconds: cpuSecondsOf(context) };
   const programs = [
-    underLoad('fleetbed', { ...targetOf(server), ...commonFields }),
-    ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...commonFields })),
+    loadServer('fleetbed', { ...targetOf(server), ...commonFields }),
+    ...peers.map(({ kind, baseUrl, pid }) => loadServer(kind, { baseUrl, pid, ...commonFields })),
   ];
   await warmUp(context, programs);
   const figures = await measureInRounds(context, { title, rounds: context.rounds, programs });
@@ -66,7 +66,7 @@ export async function exchangeRow(
 }
 
 /** Returns a program that is measured under this load. */
-export function underLoad(name: string, benchLoad: BenchLoad): LoadedServer {
+export function loadServer(name: string, benchLoad: BenchLoad): LoadedServer {
   const loads: LoadFigures[] = [];
   const measure = async (): Promise<number> => {
     const figures = await load(benchLoad);

@@ -8,7 +8,7 @@ import { type BenchContext, measureInRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { authRow } from './auth.ts';
 import { downloadRow } from './download.ts';
-import { exchangeRow, underLoad, unit, warmUp } from './exchange-row.ts';
+import { exchangeRow, loadServer, unit, warmUp } from './exchange-row.ts';
 import { idleExchanges, poll, pollRequest, updateExchanges } from './exchanges.ts';
 import { deployRelease } from './release.ts';
 import {
@@ -107,7 +107,7 @@ async function withoutRow(
 ): Promise<BenchRow> {
   const without = await serverWithDevices(context, ...off);
   const measurePolls = (name: string, each: ServerWithDevices) =>
-    underLoad(name, {
+    loadServer(name, {
       ...targetOf(each),
       requests: each.devices.map(poll.requests),
       status: poll.status,

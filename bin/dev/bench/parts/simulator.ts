@@ -73,11 +73,12 @@ export async function costRow(
     programs: [
       {
         name: 'fleetbed',
-        measure: () => onServer(context, (server) => fleetRate(context, server, seconds), options),
+        measure: () =>
+          runOnServer(context, (server) => fleetRate(context, server, seconds), options),
       },
       {
         name: 'autocannon',
-        measure: () => onServer(context, (server) => cannonRate(server, seconds)),
+        measure: () => runOnServer(context, (server) => cannonRate(server, seconds)),
       },
     ],
   });
@@ -87,7 +88,7 @@ export async function costRow(
 }
 
 /** Starts a new server for one measurement, and stops it afterwards. */
-async function onServer<Result>(
+async function runOnServer<Result>(
   { children }: BenchContext,
   run: (server: ServerChild) => Promise<Result>,
   options: CommandArgs = [],
@@ -139,7 +140,7 @@ export async function measuredHeldFleet(
 ): Promise<FleetMeasurement> {
   const { devices, pollIntervalMs, connect, times } = fleet;
   context.output.progress(`gathering each ${nameOf(fleet)}`);
-  return onServer(context, ({ ready, pid: serverPid }) => {
+  return runOnServer(context, ({ ready, pid: serverPid }) => {
     const plan = { ...steadyFleet(ready), devices, pollIntervalMs, connect };
     const present = { devices, sockets: connect ? devices : 0 };
     return measuredFleet(context.children, { plan, present, serverPid, ...times });

@@ -33,7 +33,7 @@ export async function downloadRows(context: BenchContext): Promise<BenchRow[]> {
   return [
     await withOffer(context, quick ? QUICK_LARGE_MB : LARGE_MB, growthRow),
     await withOffer(context, quick ? QUICK_SHARED_MB : SHARED_MB, (offered) =>
-      atOnceRow(context, offered),
+      concurrentRow(context, offered),
     ),
   ];
 }
@@ -69,7 +69,7 @@ async function growthRow({ server, release: { bytes }, link }: OfferedDownload):
   });
 }
 
-async function atOnceRow(
+async function concurrentRow(
   context: BenchContext,
   { server, release, link }: OfferedDownload,
 ): Promise<BenchRow> {

@@ -16,7 +16,7 @@ interface Notice {
 const notice = signal<Notice | undefined>(undefined);
 
 /** Shows a message for some seconds. */
-function say(text: string, isError = false): void {
+function showNotice(text: string, isError = false): void {
   const message = { text, isError };
   notice.value = message;
   after(NOTICE_MS, () => {
@@ -41,10 +41,10 @@ export function Notices() {
 export async function attempt(work: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await work();
-    say(done);
+    showNotice(done);
     return true;
   } catch (error) {
-    say(reasonOf(error), true);
+    showNotice(reasonOf(error), true);
     return false;
   }
 }

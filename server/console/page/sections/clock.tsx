@@ -37,7 +37,7 @@ export default function ClockSection() {
   );
 }
 
-const post = (body: BodyInputOf<'POST /clock'>) => request('POST /clock', { body });
+const changeClock = (body: BodyInputOf<'POST /clock'>) => request('POST /clock', { body });
 
 function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void }) {
   const thenReload = (work: () => Promise<unknown>) => async (): Promise<void> => {
@@ -56,14 +56,14 @@ function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void
           {steps.map(([advanceSeconds, duration]) => (
             <ActionButton
               key={duration}
-              work={thenReload(() => post({ advanceSeconds }))}
+              work={thenReload(() => changeClock({ advanceSeconds }))}
               done={`${duration} has passed.`}
             >
               + {duration}
             </ActionButton>
           ))}
           <ActionButton
-            work={thenReload(() => post({ rate: clock.rate === 0 ? 1 : 0 }))}
+            work={thenReload(() => changeClock({ rate: clock.rate === 0 ? 1 : 0 }))}
             done={clock.rate === 0 ? 'Time runs.' : 'Time is frozen.'}
           >
             {clock.rate === 0 ? 'Resume' : 'Stop time'}
@@ -92,7 +92,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
   const date = new Date(endMs + shownDay * DAY_MS).toISOString();
   const move = async (): Promise<void> => {
     await attempt(
-      () => post({ now: `${date.slice(0, 11)}00:00:00Z` }),
+      () => changeClock({ now: `${date.slice(0, 11)}00:00:00Z` }),
       `It is ${date.slice(0, 10)}.`,
     );
     setDay(undefined);

@@ -32,7 +32,7 @@ export function NewDeployment() {
     </label>
   );
   const create = async (): Promise<void> => {
-    const response = await send(draft);
+    const response = await sendDeployment(draft);
     const id = response.headers.get('Location')?.split('/').at(-1);
     if (id) goTo(`/deployments/${id}`);
   };
@@ -83,7 +83,7 @@ export function NewDeployment() {
   );
 }
 
-function send(
+function sendDeployment(
   draft: Readonly<Record<'name' | 'artifact' | 'devices' | 'group' | 'retries' | 'more', string>>,
 ) {
   const devices = draft.devices.split(/[\s,]+/).filter((id) => id !== '');
