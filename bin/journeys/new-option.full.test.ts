@@ -40,7 +40,7 @@ describe('an added option of fleetbed serve', () => {
     'needs only one row of the settings for its types, help and checks',
     async () => {
       const settings = 'server/settings.ts';
-      const location = "const listening = inGroup('Listening', {";
+      const location = "const listening = groupRows('Listening', {";
       copy.write(settings, copy.read(settings).replace(location, `${location}${row}`));
       expect(await copy.errorsIn(['bin/fleetbed.ts', 'bin/exports/testbed.ts'])).toBe('');
       await node('--input-type=module', '--eval', bundling);
