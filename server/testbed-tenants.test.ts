@@ -108,7 +108,7 @@ describe('two tenants of a testbed', () => {
       adminEmail: 'same@example.com',
       adminPassword: 'long-secret',
     });
-    const again = testbed.tenants.create('b', { adminEmail: 'same@example.com' });
-    await expect(again).rejects.toThrow('email taken');
+    const creation = testbed.tenants.create('b', { adminEmail: 'same@example.com' });
+    await expect(creation).rejects.toThrow('email taken');
   });
 });

@@ -90,13 +90,13 @@ describe('a testbed', () => {
     await keeping.tenants.drop(dropped);
     expect(folders()).toEqual([keeping.id, kept.id].sort());
     await keeping.close();
-    const again = await startTestbed({ dataFolder });
+    const restarted = await startTestbed({ dataFolder });
     const ask = ({ adminToken }: TestbedTenant) => {
       const headers = { Authorization: `Bearer ${adminToken}` };
-      return statusOf(again.admin.call('count-devices', { headers }));
+      return statusOf(restarted.admin.call('count-devices', { headers }));
     };
     expect([await ask(kept), await ask(dropped)]).toEqual([200, 401]);
-    await again.close();
+    await restarted.close();
     rmSync(dataFolder, { recursive: true });
   });
 

@@ -144,7 +144,7 @@ describe('the deprecated fields from_release and to_release of a delta job', () 
     await deploy(server, [device], { autogenerate_delta: true });
     await nextRequests['POST v2'](server, device.token, board);
     const [listed] = await json<Record<string, string>[]>('list-delta-jobs', user());
-    for (const gone of ['from_release', 'to_release']) expect(listed).not.toHaveProperty(gone);
+    for (const name of ['from_release', 'to_release']) expect(listed).not.toHaveProperty(name);
     return json('get-delta-job', { ...user(), parameters: { id: `${listed?.id}` } });
   }
 
@@ -160,6 +160,6 @@ describe('the deprecated fields from_release and to_release of a delta job', () 
   it('are absent from their end of life on', async () => {
     const job = await shownJob(endOfLife);
     expect(job).toMatchObject({ from_version: 'release-0', to_version: 'release-1' });
-    for (const gone of ['from_release', 'to_release']) expect(job).not.toHaveProperty(gone);
+    for (const name of ['from_release', 'to_release']) expect(job).not.toHaveProperty(name);
   });
 });

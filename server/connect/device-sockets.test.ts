@@ -358,8 +358,8 @@ describe('a decommissioned device', () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('decommission-device', call);
     await ended;
-    const again = await acceptedDevice(server, 'socket');
-    expect(again.id).not.toBe(device.id);
-    expect((await presenceOf(server, again)).status).toBe('disconnected');
+    const newDevice = await acceptedDevice(server, 'socket');
+    expect(newDevice.id).not.toBe(device.id);
+    expect((await presenceOf(server, newDevice)).status).toBe('disconnected');
   });
 });

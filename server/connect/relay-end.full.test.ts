@@ -23,10 +23,10 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 /** Sends messages as a new user; the copy that reaches the device identifies the session. */
-async function userSaying(...said: readonly ConnectMessage[]) {
+async function userSaying(...messages: readonly ConnectMessage[]) {
   const user = await connectUser(server, identity);
   let session: ConnectMessage = { proto: 0 };
-  for (const message of said) {
+  for (const message of messages) {
     user.say(message);
     session = await device.next();
   }
@@ -81,8 +81,8 @@ describe('a user who disconnects', () => {
     ['is running any more', [newShell, { proto: shell, typ: 'stop' }]],
     ['was asked for: `new` was of another protocol', [{ proto: portForward, typ: 'new' }]],
     ['or session is left', [openSession, { proto: control, typ: 'close' }]],
-  ])('causes no message to the device if no shell %s', async (_, said) => {
-    const { user } = await userSaying(...said);
+  ])('causes no message to the device if no shell %s', async (_, messages) => {
+    const { user } = await userSaying(...messages);
     await leave(user);
     await settle();
     expect(device.waiting).toEqual([]);
@@ -244,15 +244,15 @@ async function standstillOf({ socket }: Peer): Promise<number> {
 const flood = { bufferedMax: 48 * 1_048_576, chunk: Buffer.alloc(1_048_576) };
 
 describe('the number of remote sessions', () => {
-  async function ask(asked: AcceptedDevice) {
+  async function ask(target: AcceptedDevice) {
     const headers = { Authorization: `Bearer ${server.adminToken}` };
-    const { status, body } = await sendUpgrade(server, { path: userSocketPath(asked), headers });
+    const { status, body } = await sendUpgrade(server, { path: userSocketPath(target), headers });
     return { status, error: status === 101 ? undefined : JSON.parse(body).error };
   }
 
-  async function fill(asked: AcceptedDevice): Promise<Peer[]> {
+  async function fill(target: AcceptedDevice): Promise<Peer[]> {
     const count = limits.connectSessionsPerDeviceMax;
-    return Promise.all(Array.from({ length: count }, () => connectUser(server, asked)));
+    return Promise.all(Array.from({ length: count }, () => connectUser(server, target)));
   }
 
   it('is limited for each device, and an ended session frees its place', async () => {

@@ -188,14 +188,14 @@ describe('a message between a user and a device', () => {
     ],
     ['an unknown protocol', { proto: 4711, typ: 'x', props: { deep: { map: [1] } } }, { proto: 0 }],
     ['a message without a type', { proto: shell }, { proto: shell }],
-  ])('passes the relay unchanged both ways when it is %s', async (_, asked, answered) => {
+  ])('passes the relay unchanged both ways when it is %s', async (_, message, reply) => {
     const user = await connectUser(server, identity);
-    user.say(asked);
+    user.say(message);
     const { sid = '', ...heard } = await device.next();
-    const props = { ...asked.props, user_id: subjectOf(server.adminToken) };
-    expect(plain(heard)).toEqual(plain({ ...asked, props }));
-    device.say({ ...answered, sid });
-    expect(plain(await user.next())).toEqual(plain({ ...answered, sid }));
+    const props = { ...message.props, user_id: subjectOf(server.adminToken) };
+    expect(plain(heard)).toEqual(plain({ ...message, props }));
+    device.say({ ...reply, sid });
+    expect(plain(await user.next())).toEqual(plain({ ...reply, sid }));
   });
 });
 

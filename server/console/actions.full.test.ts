@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const installed = { device_type: 'board', artifact_name: 'release-1' };
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
-const said = (text: string) => page.locator('output.notice').getByText(text).waitFor();
+const waitForNotice = (text: string) => page.locator('output.notice').getByText(text).waitFor();
 
 /** Returns the file that the browser saves when the button is pressed. */
 async function savedBy(name: string): Promise<{ file: string; text: string }> {
@@ -72,7 +72,7 @@ describe('artifacts in the console', () => {
     await page.getByLabel('Device types, with commas between').fill('board, other');
     await page.getByLabel('Directory on the device').fill('/opt');
     await press('Generate artifact');
-    await said('The artifact was generated.');
+    await waitForNotice('The artifact was generated.');
     await page.getByRole('cell', { name: 'board, other', exact: true }).waitFor();
   });
 });
@@ -157,13 +157,13 @@ describe('variations in the console', () => {
       page.getByRole('row').filter({ hasText: name }).getByRole('button').click();
     for (const name of ['chunked', 'header-case']) {
       await change(name);
-      await said(`${name} is on.`);
+      await waitForNotice(`${name} is on.`);
     }
     await page.getByText(`2 of ${length} on`).waitFor();
     const { headers } = await fetch(`${server.baseUrl}/nowhere`);
     expect(headers.get('transfer-encoding')).toBe('chunked');
     await change('chunked');
-    await said('chunked is off.');
+    await waitForNotice('chunked is off.');
     await page.getByText(`1 of ${length} on`).waitFor();
     await press('Switch all off');
     await page.getByText(`0 of ${length} on`).waitFor();
@@ -178,13 +178,13 @@ describe('a device in the console', () => {
     const editor = page.getByLabel('One pair per line, as key=value');
     await editor.fill('timezone');
     await press('Save');
-    await said('“timezone” is not of the form key=value');
+    await waitForNotice('“timezone” is not of the form key=value');
     await editor.fill('timezone=UTC');
     await press('Save');
     await page.getByRole('cell', { name: 'UTC' }).waitFor();
     expect((await poll()).status).toBe(204);
     await press('Deploy');
-    await said("The configuration is deployed with the device's next poll.");
+    await waitForNotice("The configuration is deployed with the device's next poll.");
     expect((await poll()).status).toBe(200);
   });
 });
@@ -204,7 +204,7 @@ describe('the clock and state in the console', () => {
     await page.mouse.up();
     await page.getByText(/\d+ operations have been removed/).waitFor();
     await press('Go to this day');
-    await said('It is ');
+    await waitForNotice('It is ');
     const { text } = await control(server, 'GET', '/clock');
     expect(Date.parse(JSON.parse(text).now)).toBeGreaterThan(Date.parse(endOfLife));
   });
@@ -212,7 +212,7 @@ describe('the clock and state in the console', () => {
   it('can be moved, stopped and put back', async () => {
     await openConsole(page, server, '/clock');
     await press('+ 1 day');
-    await said('1 day has passed.');
+    await waitForNotice('1 day has passed.');
     await page.getByText(/8640\d s from the/).waitFor();
     await press('Stop time');
     await page.getByText('pace 0').waitFor();
@@ -224,11 +224,11 @@ describe('the clock and state in the console', () => {
     await openConsole(page, server, '/states');
     await page.getByLabel('Name', { exact: true }).fill('empty');
     await press('Save');
-    await said('The current state was saved.');
+    await waitForNotice('The current state was saved.');
     await acceptedDevice(server, 'FB-3');
     await press('Restore');
     await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
-    await said('empty was restored.');
+    await waitForNotice('empty was restored.');
     await page.getByRole('navigation').getByRole('link', { name: 'Devices' }).click();
     await page.getByText('No devices yet').waitFor();
   });
@@ -239,10 +239,10 @@ describe('the clock and state in the console', () => {
     await text.fill('devices: 7');
     await press('Load');
     await page.getByRole('dialog').getByRole('button', { name: 'Load' }).click();
-    await said('body:1:10: devices: must be a list');
+    await waitForNotice('body:1:10: devices: must be a list');
     await text.fill('devices:\n  - { name: one, identity: { mac: FB-4 }, status: accepted }\n');
     await press('Load');
     await page.getByRole('dialog').getByRole('button', { name: 'Load' }).click();
-    await said('The world file was loaded.');
+    await waitForNotice('The world file was loaded.');
   });
 });

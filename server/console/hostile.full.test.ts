@@ -192,11 +192,11 @@ describe('hostile text from a device', () => {
     const peer = await connectPeer(server, device);
     await goTo(page, `/devices/${device.id}?tab=socket`);
     await page.getByRole('button', { name: 'Start a shell' }).click();
-    const asked = await peer.nextOf('new');
-    peer.reply(asked, { proto: connectProtocols.shell, typ: 'new' });
+    const shellRequest = await peer.nextOf('new');
+    peer.reply(shellRequest, { proto: connectProtocols.shell, typ: 'new' });
     const escapes = `\x1b]0;hacked\x07\x1b]52;c;aGFja2Vk\x07\x1b]8;;javascript:window.hacked=1\x07link\x1b]8;;\x07\x1b[38;2;1;2;3mcolour`;
     const body = Buffer.from(`${escapes}${all}\r\nthe end`);
-    peer.reply(asked, { proto: connectProtocols.shell, typ: 'shell', body });
+    peer.reply(shellRequest, { proto: connectProtocols.shell, typ: 'shell', body });
     await page.locator('.xterm-rows').getByText('the end').waitFor();
     await page.locator('.xterm-rows').getByText('link').first().click({ force: true });
     await expectHarmless('terminal');

@@ -67,11 +67,11 @@ async function fill(): Promise<void> {
   }
   const devices = await knownDevices(server);
   deviceId = devices.find(({ identity_data: { mac } }) => mac === 'FB-0001')?.id ?? '';
-  const made = await createDeployment(server, devices, {
+  const deployment = await createDeployment(server, devices, {
     name: 'Spring',
     artifact_name: 'release-2',
   });
-  deploymentId = made.headers.get('location')?.split('/').at(-1) ?? '';
+  deploymentId = deployment.headers.get('location')?.split('/').at(-1) ?? '';
   for (const [at, token] of tokens.entries()) {
     const installed = { device_type: 'board', artifact_name: 'release-1' };
     await nextRequests['POST v2'](server, token, installed);

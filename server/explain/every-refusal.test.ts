@@ -100,10 +100,10 @@ function tokenFor({ id, authorization }: Operation): { token?: string } {
 
 describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', (_, row) => {
   it('is explained for a missing token and for a wrong token', async () => {
-    const asked = await ask(row.method, row, {});
+    const unauthorized = await ask(row.method, row, {});
     const forged = await ask(row.method, row, { token: 'eyJhbGciOiJub25lIn0.e30.' });
     const isOfToken = ['device', 'user', 'socket'].includes(row.authorization);
-    expect([asked?.response.status, forged?.response.status]).toEqual(
+    expect([unauthorized?.response.status, forged?.response.status]).toEqual(
       isOfToken ? [401, 401] : [expect.any(Number), expect.any(Number)],
     );
   });
@@ -113,8 +113,8 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
     const { problem, correctedRequest } = await explanationOf(server, method);
     expect([problem.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
     const path = row.path.replace(/\{\w+\}/g, 'nothing').replace('s', 'z');
-    const asked = await ask(row.method, row, { path, ...tokenFor(row) });
-    expect(asked?.explanation.problem).toEqual({
+    const misspelt = await ask(row.method, row, { path, ...tokenFor(row) });
+    expect(misspelt?.explanation.problem).toEqual({
       path: 'path',
       expected: `${row.method} ${row.path}`,
       actual: path,

@@ -74,8 +74,8 @@ describe('the explanation of a pending authentication request', () => {
   it('names the identity of another device with the same key', async () => {
     const device = newDevice('started once');
     await authenticate(server, device);
-    const again = { ...device, idData: newDevice('started twice').idData };
-    const { before } = await explained(await authenticate(server, again));
+    const otherDevice = { ...device, idData: newDevice('started twice').idData };
+    const { before } = await explained(await authenticate(server, otherDevice));
     expect(before).toContain(
       `; the same key belongs to ${device.idData}: send the same id_data at each start`,
     );

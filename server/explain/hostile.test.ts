@@ -46,9 +46,9 @@ async function callsOf({
     'openssl() { :; }',
     'mktemp() { echo body; }',
   ];
-  const asked = Object.keys(variables).map((name) => [name, `$${name}`]);
+  const placeholders = Object.keys(variables).map((name) => [name, `$${name}`]);
   const { stdout, stderr } = await runInBash([...stubs, command, 'rm -f body; ls -A'].join('\n'), {
-    ...Object.fromEntries(asked),
+    ...Object.fromEntries(placeholders),
     URL: 'http://url',
     BODY_FILE: 'body-file',
   });
@@ -78,10 +78,10 @@ describe('a command built from hostile input', () => {
       const { args, made, stderr } = await callsOf(explained);
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const data = args.findIndex((word) => /^--data-(raw|binary)$/.test(word));
-      const asked = args.filter((_, at) => args[at - 1] === '--data-urlencode').join('&');
+      const queryText = args.filter((_, at) => args[at - 1] === '--data-urlencode').join('&');
       const sent = correctedRequest.body?.replace('$BODY_FILE', 'body-file');
       expect(data < 0 ? undefined : args[data + 1]).toBe(sent);
-      const url = args.at(-3) + (asked === '' ? '' : `?${asked}`);
+      const url = args.at(-3) + (queryText === '' ? '' : `?${queryText}`);
       expect(url).toBe(`http://url${correctedRequest.path}`);
       bodies += data < 0 ? 0 : 1;
     }

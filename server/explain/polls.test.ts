@@ -46,13 +46,13 @@ describe('the proposed correction of a poll', () => {
   it('repeats the values of the last poll and invents none', async () => {
     const { token } = await acceptedDevice(server, 'says');
     const status = pathOf(operations['put-deployment-status']).replace('{id}', 'nothing');
-    const asked = { token, json: { status: 'success' } };
-    const before = await correctedOf(server, await server.request('PUT', status, asked));
+    const call = { token, json: { status: 'success' } };
+    const before = await correctedOf(server, await server.request('PUT', status, call));
     const unknown = '?device_type=$DEVICE_TYPE&artifact_name=$ARTIFACT_NAME';
     const next = pathOf(operations['get-next-deployment']);
     expect(before.correctedRequest.path).toBe(next + unknown);
     await server.call('get-next-deployment', { token, query: provides });
-    const after = await correctedOf(server, await server.request('PUT', status, asked));
+    const after = await correctedOf(server, await server.request('PUT', status, call));
     expect(after.correctedRequest.path).toBe(next + search);
   });
 

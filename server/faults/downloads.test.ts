@@ -45,18 +45,19 @@ function fetchPart(
   headers: Record<string, string> = {},
 ): Promise<{ bytes: Buffer; etag: string; cut: boolean }> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { headers });
-    asking.on('error', reject);
-    asking.on('response', (response) => {
+    const clientRequest = request(url, { headers });
+    clientRequest.on('error', reject);
+    clientRequest.on('response', (response) => {
       const chunks: Buffer[] = [];
-      const done = (cut: boolean) => () =>
+      const resolveWith = (cut: boolean) => () =>
         resolve({ bytes: Buffer.concat(chunks), etag: response.headers.etag ?? '', cut });
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       // Node reports a cut connection on the request, on the response, or on both.
-      for (const side of [asking.off('error', reject), response]) side.on('error', done(true));
-      response.on('end', done(false));
+      for (const side of [clientRequest.off('error', reject), response])
+        side.on('error', resolveWith(true));
+      response.on('end', resolveWith(false));
     });
-    asking.end();
+    clientRequest.end();
   });
 }
 
@@ -121,10 +122,10 @@ describe('a faulty download', () => {
   it('restarts from the first byte on If-Range with a changed validator', async () => {
     await plan(server, { match, script: [{ kind: 'truncated' }, 'changed-validator'] });
     const { etag } = await fetchPart();
-    const again = await fetchFile(url, { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
-    expect([again.status, again.bytes.length]).toEqual([200, file.length]);
-    expect(again.headers.etag).not.toBe(etag);
-    expect(again.headers['last-modified']).toBe(new Date(server.clock.now()).toUTCString());
+    const response = await fetchFile(url, { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
+    expect([response.status, response.bytes.length]).toEqual([200, file.length]);
+    expect(response.headers.etag).not.toBe(etag);
+    expect(response.headers['last-modified']).toBe(new Date(server.clock.now()).toUTCString());
   });
 
   it('fails an If-Match precondition with a changed validator', async () => {

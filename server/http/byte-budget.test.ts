@@ -207,16 +207,16 @@ describe('incomplete WebSocket messages at the byte limit', () => {
 describe('a byte budget', () => {
   it('is never exceeded for long and evicts only actual holders', () => {
     const budget = new ByteBudget(10);
-    const gone: string[] = [];
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => budget.open(() => gone.push(name)));
+    const evicted: string[] = [];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => budget.open(() => evicted.push(name)));
     a?.set(4);
     b?.set(4);
     a?.set(0);
     a?.set(6);
-    expect([gone, budget.heldBytes]).toEqual([[], 10]);
+    expect([evicted, budget.heldBytes]).toEqual([[], 10]);
     c?.set(1);
-    expect([gone, budget.heldBytes]).toEqual([['b'], 7]);
+    expect([evicted, budget.heldBytes]).toEqual([['b'], 7]);
     c?.set(20);
-    expect([gone, budget.heldBytes]).toEqual([['b', 'a', 'c'], 0]);
+    expect([evicted, budget.heldBytes]).toEqual([['b', 'a', 'c'], 0]);
   });
 });

@@ -14,11 +14,11 @@ afterAll(() => server.close());
 const path = operations['post-auth-request'].path;
 const Origin = 'https://console.example';
 
-function preflight(asked?: string): Promise<TestResponse> {
+function preflight(requestedHeaders?: string): Promise<TestResponse> {
   const headers = {
     Origin,
     'Access-Control-Request-Method': 'POST',
-    ...(asked !== undefined && { 'Access-Control-Request-Headers': asked }),
+    ...(requestedHeaders !== undefined && { 'Access-Control-Request-Headers': requestedHeaders }),
   };
   return server.request('OPTIONS', path, { headers });
 }

@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 /** Sends a request to a server that answers with this function. */
-async function asked(answer: (response: ServerResponse) => void): Promise<IncomingMessage> {
+async function responseOf(answer: (response: ServerResponse) => void): Promise<IncomingMessage> {
   server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -50,7 +50,7 @@ async function received(response: IncomingMessage): Promise<Buffer> {
 describe('a file that is streamed into a response', () => {
   it('arrives intact with few buffers, however slowly the client reads', async () => {
     const buffers = new Set<ArrayBufferLike>();
-    const response = await asked((to) => {
+    const response = await responseOf((to) => {
       const file = new FileStream(path, whole, to);
       file.on('data', (chunk: Buffer) => buffers.add(chunk.buffer));
       file.pipe(to);
@@ -70,14 +70,14 @@ describe('a file that is streamed into a response', () => {
     { start: 1_000_000, end: 1_200_000 },
     { start: SIZE - 1, end: SIZE - 1 },
   ])('contains only the part from $start to $end', async (part) => {
-    const response = await asked((to) => new FileStream(path, part, to).pipe(to));
+    const response = await responseOf((to) => new FileStream(path, part, to).pipe(to));
     const expected = bytes.subarray(part.start, part.end + 1);
     expect((await received(response)).equals(expected)).toBe(true);
   });
 
   it('uses separate buffers when another consumer keeps the written data', async () => {
     const kept: Buffer[] = [];
-    const response = await asked((to) => {
+    const response = await responseOf((to) => {
       to.write = (chunk: Buffer) => kept.push(chunk) > 0;
       new FileStream(path, whole, to).pipe(to);
     });
@@ -86,7 +86,7 @@ describe('a file that is streamed into a response', () => {
   });
 
   it('fails when the file does not exist', async () => {
-    const response = await asked((to) => {
+    const response = await responseOf((to) => {
       new FileStream(join(folder, 'none'), whole, to).once('error', ({ message }) =>
         to.end(message),
       );

@@ -7,9 +7,9 @@ import { type Slab, Slabs } from './slabs.ts';
 
 function record(requestId: string, body?: Buffer): ExchangeRecord {
   const request = { method: 'GET', url: '/polls', rawHeaders: ['Host', 'here'] };
-  const made = new ExchangeRecord(request, requestId);
-  made.body = body;
-  return made;
+  const exchange = new ExchangeRecord(request, requestId);
+  exchange.body = body;
+  return exchange;
 }
 
 function fillJournal(bounds: { entriesMax: number; bytesMax?: number }, count: number): Journal {

@@ -160,8 +160,13 @@ describe('a request with many headers', () => {
     ['that asks for another protocol', ['Upgrade: h2c']],
     ['that is a handshake', ['Upgrade: websocket']],
   ])('returns 431 beyond 100, and the connection ends: one %s', async (_, more) => {
-    const asked = ['Connection: keep-alive, Upgrade', authorization(), ...more, ...headers(2000)];
-    const response = await sendRaw(server, rawRequest(`GET ${path}`, asked));
+    const allHeaders = [
+      'Connection: keep-alive, Upgrade',
+      authorization(),
+      ...more,
+      ...headers(2000),
+    ];
+    const response = await sendRaw(server, rawRequest(`GET ${path}`, allHeaders));
     expect([response.status, response.headers.connection]).toEqual([431, 'close']);
     expect(JSON.parse(response.body)).toEqual({
       error: 'the request has more than 100 headers; send fewer',

@@ -191,6 +191,6 @@ it('the server waits patiently for the next request of a healthy keep-alive clie
   await once(socket, 'data');
   await systemClock.sleep(3 * TRANSFER_IDLE_MS);
   socket.write(request);
-  const [again] = await once(socket, 'data');
-  expect(readResponse(String(again)).status).toBe(401);
+  const [secondResponse] = await once(socket, 'data');
+  expect(readResponse(String(secondResponse)).status).toBe(401);
 });

@@ -201,12 +201,12 @@ describe('a client that keeps sending after its response', () => {
 
   it('counts in the byte budget until it disconnects', async () => {
     await start();
-    const held = () => inside.services.incompleteTransfers.heldBytes;
+    const heldBytes = () => inside.services.incompleteTransfers.heldBytes;
     const sending = await openRefused();
     sending.write(Buffer.alloc(10_000));
-    await until(() => held() > 0);
+    await until(() => heldBytes() > 0);
     sending.destroy();
-    await until(() => held() === 0);
+    await until(() => heldBytes() === 0);
   });
 
   it('is disconnected when the byte budget is needed for other requests', async () => {

@@ -24,7 +24,7 @@ const protocols = ['websocket', 'h2c', 'TLS/1.0', 'anything'] as const;
 const closing = 'Connection: close';
 
 /** Returns headers that ask for another protocol, as a client does that prefers it. */
-function asking(protocol: string, connection = 'Upgrade'): string {
+function upgradeHeaders(protocol: string, connection = 'Upgrade'): string {
   return `Connection: ${connection}\r\nUpgrade: ${protocol}`;
 }
 
@@ -69,7 +69,7 @@ describe.each([
 
   it.each(protocols)('is answered in full and keeps its connection: %s', async (protocol) => {
     const socket = await reach(server.baseUrl);
-    socket.write(textOf(`GET ${file}`, asking(protocol)));
+    socket.write(textOf(`GET ${file}`, upgradeHeaders(protocol)));
     let received = 0;
     while (received < FILE_BYTES) {
       const [chunk] = (await once(socket, 'data')) as [Buffer];
@@ -80,7 +80,7 @@ describe.each([
   });
 
   it('may have a body, of known length or chunked', async () => {
-    const json = ['Content-Type: application/json', authorization(), asking('h2c')];
+    const json = ['Content-Type: application/json', authorization(), upgradeHeaders('h2c')];
     const known = `${textOf(put, ...json, 'Content-Length: 12')}{"at":"one"}`;
     expect(statusesOf(await answers(server.baseUrl, known, last()))).toEqual([204, 200]);
     expect(await answers(server.baseUrl, last())).toContain('{"at":"one"}');
@@ -93,7 +93,7 @@ describe.each([
   it('gets 100 Continue before its body like other requests', async () => {
     const socket = await reach(server.baseUrl);
     const headers = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'];
-    socket.write(textOf(put, authorization(), asking('h2c', 'Upgrade, close'), ...headers));
+    socket.write(textOf(put, authorization(), upgradeHeaders('h2c', 'Upgrade, close'), ...headers));
     const [first] = (await once(socket, 'data')) as [Buffer];
     expect(String(first)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write('{}');
@@ -101,7 +101,7 @@ describe.each([
   });
 
   it('is answered in order when several share a packet', async () => {
-    const ask = asking('h2c');
+    const ask = upgradeHeaders('h2c');
     const body = ['Content-Length: 2', 'Content-Type: application/json', authorization()];
     const requests = [
       textOf('GET /first', ask),
@@ -119,7 +119,7 @@ describe.each([
   it("does not turn a later request's body into a request", async () => {
     const inner = textOf('GET /inner', authorization());
     const outer = textOf(put, authorization(), `Content-Length: ${inner.length + 50_000}`);
-    const head = textOf(get, asking('h2c'), authorization()) + outer;
+    const head = textOf(get, upgradeHeaders('h2c'), authorization()) + outer;
     const text = await answers(server.baseUrl, head + ' '.repeat(50_000), inner + last());
     expect(statusesOf(text)).toEqual([200, 400, 200]);
   });
@@ -133,14 +133,14 @@ describe.each([
       const headers = [`Content-Length: ${body.length}`, 'Content-Type: application/json'];
       return textOf(`POST ${path}`, signature, ...headers) + body;
     });
-    const ask = textOf('GET /behind', asking('h2c'));
+    const ask = textOf('GET /behind', upgradeHeaders('h2c'));
     const text = await answers(server.baseUrl, requests.join('') + ask, last());
     expect(statusesOf(text)).toEqual([...requests.map(() => 401), 404, 200]);
   });
 
   it('waits for long earlier responses, and later packets wait for it', async () => {
     const socket = await reach(server.baseUrl);
-    const ask = textOf('GET /behind', asking('h2c'));
+    const ask = textOf('GET /behind', upgradeHeaders('h2c'));
     const early = textOf(`GET ${file}`).repeat(3);
     socket.write(early + ask + textOf('GET /in-one-packet'));
     let text = '';
@@ -158,7 +158,7 @@ describe.each([
   it('appears unchanged in the journal', async () => {
     const socket = await reach(server.baseUrl);
     const id = 'X-SVC-RequestID: as-sent';
-    socket.write(textOf('GET /nowhere', id, asking('h2c', 'close, Upgrade')));
+    socket.write(textOf('GET /nowhere', id, upgradeHeaders('h2c', 'close, Upgrade')));
     await untilClosed(socket);
     const { entries } = await journalPage(server, 'limit=500&whole=true');
     const sent = entries.find(({ requestId }) => requestId === 'as-sent');
@@ -177,7 +177,7 @@ describe.each([
         const socket = await reach(server.baseUrl);
         socket.on('error', () => socket.destroy());
         const protocol = protocols[at % protocols.length] ?? '';
-        socket.write(textOf(`GET ${file}`, asking(protocol)));
+        socket.write(textOf(`GET ${file}`, upgradeHeaders(protocol)));
         await act(socket);
         if (!socket.writableEnded) socket.destroy();
         if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
@@ -225,7 +225,7 @@ describe('a request for another protocol on the control listener', () => {
     const list = `GET /management${managementOperations['list-devices'].path}`;
     const text = await answers(
       server.controlUrl,
-      local(asset, asking(protocol)) + local(list, authorized(), asking(protocol)),
+      local(asset, upgradeHeaders(protocol)) + local(list, authorized(), upgradeHeaders(protocol)),
       local('GET /ready', closing),
     );
     expect(statusesOf(text)).toEqual([200, 200, 200]);
@@ -234,7 +234,8 @@ describe('a request for another protocol on the control listener', () => {
 
   it('may have a body, which the listener reads', async () => {
     const headers = ['Content-Length: 11', 'Content-Type: application/json', authorized()];
-    const request = local('POST /clock', ...headers, asking('h2c')) + '{"skip":"x"}'.slice(1);
+    const request =
+      local('POST /clock', ...headers, upgradeHeaders('h2c')) + '{"skip":"x"}'.slice(1);
     const text = await answers(server.controlUrl, request, local('GET /ready', closing));
     expect(statusesOf(text)).toEqual([400, 200]);
   });
@@ -254,7 +255,7 @@ describe('a WebSocket handshake', () => {
   const handshake = () =>
     textOf(
       `GET ${operations.connect.path}`,
-      asking('websocket'),
+      upgradeHeaders('websocket'),
       `Authorization: Bearer ${device.token}`,
       `Sec-WebSocket-Version: ${limits.websocketVersion}`,
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',

@@ -160,10 +160,10 @@ describe('a token of a device that lost its acceptance', () => {
   });
 
   it('returns 401 after the device is decommissioned', async () => {
-    const gone = await acceptedDevice(server, 'gone');
-    const call = { token: server.adminToken, parameters: { id: gone.id } };
+    const removedDevice = await acceptedDevice(server, 'gone');
+    const call = { token: server.adminToken, parameters: { id: removedDevice.id } };
     expect((await server.call('decommission-device', call)).status).toBe(204);
-    expect(await rightsOf(gone)).toBe(401);
+    expect(await rightsOf(removedDevice)).toBe(401);
   });
 });
 

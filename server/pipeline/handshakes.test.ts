@@ -104,7 +104,7 @@ describe('a TLS handshake', () => {
   it.each([
     ['plain HTTP', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', /^HTTP\/1\.1 400 /, 'plain HTTP was sent'],
     ['another protocol', 'SSH-2.0-client\r\n', /^(?!HTTP)/, 'ERR_SSL_WRONG_VERSION_NUMBER'],
-  ])('is refused and logged when the client sends %s', async (_, text, answered, said) => {
+  ])('is refused and logged when the client sends %s', async (_, text, answered, reason) => {
     const { port, lines } = await listen(10_000);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -113,6 +113,6 @@ describe('a TLS handshake', () => {
     socket.write(text);
     await once(socket, 'close');
     expect(Buffer.concat(chunks).toString('latin1')).toMatch(answered);
-    expect(lines).toEqual([expect.stringContaining(said)]);
+    expect(lines).toEqual([expect.stringContaining(reason)]);
   });
 });

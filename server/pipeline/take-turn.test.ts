@@ -83,11 +83,11 @@ function writeWhole(sockets: readonly Socket[]): void {
 /** Sends the heads of the first contacts, and once the server has read them, their bodies. */
 async function writeHeadsFirst(sockets: readonly Socket[]): Promise<void> {
   const requests = names.map((name) => authRequestParts(name, ['Expect: 100-continue']));
-  const asked = sockets.map((socket) => once(socket, 'data'));
+  const continues = sockets.map((socket) => once(socket, 'data'));
   const heads = requests.map(({ head }) => head);
   const bodies = requests.map(({ body }) => body);
   write(sockets, heads);
-  await Promise.all(asked);
+  await Promise.all(continues);
   // These are as many event-loop iterations as all requests would take if the heads took turns.
   for (let iteration = 0; iteration < names.length; iteration += 8) await identities();
   write(sockets, bodies);

@@ -117,8 +117,8 @@ describe('an offer to a device', () => {
   it('counts as the first attempt, and its time never changes', () => {
     const first = applyOffer(initialState(3), offer);
     expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...pollFields(offer) });
-    const again = { pollData: 'r2', nowMs: 99 };
-    expect(applyOffer(first, again)).toEqual({
+    const secondOffer = { pollData: 'r2', nowMs: 99 };
+    expect(applyOffer(first, secondOffer)).toEqual({
       ...initialState(3),
       attempts: 1,
       offeredMs: 20,

@@ -55,14 +55,14 @@ function instructedAfter(
 function decide(
   deviceDeployments: readonly InstructedDeviceDeployment[],
   {
-    asks = request,
+    changedRequest = request,
     candidates = [artifact],
-  }: { asks?: NextRequest; candidates?: Candidate[] } = {},
+  }: { changedRequest?: NextRequest; candidates?: Candidate[] } = {},
 ) {
   const candidatesOf = () => candidates;
   const newest = () => deviceDeployments.at(-1);
   const open = { deviceDeployments, lastFinishedSeq: 0, nowMs, newest };
-  return decideInstruction({ ...open, request: asks, candidatesOf });
+  return decideInstruction({ ...open, request: changedRequest, candidatesOf });
 }
 
 describe('a device that gets an update', () => {
@@ -80,10 +80,10 @@ describe('a device that gets an update', () => {
   it.each([
     ['before its first report', served],
     ['in the middle of the update', instructedAfter('downloading')],
-  ])('gets the same update again %s, without a new record', (_, again) => {
-    expect(decide([again])).toEqual({
+  ])('gets the same update again %s, without a new record', (_, instructed) => {
+    expect(decide([instructed])).toEqual({
       decision: 'serve',
-      deviceDeployment: again,
+      deviceDeployment: instructed,
       artifactId: 'art',
       startsAttempt: false,
       changed: undefined,
@@ -101,11 +101,16 @@ describe('a device that gets an update', () => {
   });
 
   it('retries after a failure, whatever it was offered before', () => {
-    const asks = { ...request, provides: { ...request.provides, more: '1' } };
-    expect(decide([instructedAfter('failure', 1)], { asks })).toMatchObject({
+    const changedRequest = { ...request, provides: { ...request.provides, more: '1' } };
+    expect(decide([instructedAfter('failure', 1)], { changedRequest })).toMatchObject({
       decision: 'serve',
       startsAttempt: true,
-      changed: { status: 'pending', attempts: 2, retriesLeft: 0, pollData: pollDataText(asks) },
+      changed: {
+        status: 'pending',
+        attempts: 2,
+        retriesLeft: 0,
+        pollData: pollDataText(changedRequest),
+      },
     });
   });
 
@@ -138,8 +143,10 @@ describe('a device that finishes a deployment by its poll', () => {
       'noartifact',
     ],
     ['it has the artifact', installed, [artifact], 'already-installed', 'already-installed'],
-  ] as const)('has the reason: %s', (_, asks, candidates, condition, status) => {
-    expect(decide([deviceDeployment()], { asks, candidates: [...candidates] })).toMatchObject({
+  ] as const)('has the reason: %s', (_, changedRequest, candidates, condition, status) => {
+    expect(
+      decide([deviceDeployment()], { changedRequest, candidates: [...candidates] }),
+    ).toMatchObject({
       decision: 'finish',
       noUpdate: { condition, deploymentId: 'one', isUpToDate: condition === 'already-installed' },
       changed: { status, attempts: 1, offeredMs: nowMs, startedMs: nowMs, finishedMs: nowMs },
@@ -147,8 +154,8 @@ describe('a device that finishes a deployment by its poll', () => {
   });
 
   it('has a conflict because it reports other data than before', () => {
-    const asks = { ...request, wantsControlMap: true };
-    expect(decide([instructedAfter('downloading')], { asks })).toMatchObject({
+    const changedRequest = { ...request, wantsControlMap: true };
+    expect(decide([instructedAfter('downloading')], { changedRequest })).toMatchObject({
       decision: 'conflict',
       changed: { status: 'failure', pollData: offer.pollData, finishedMs: nowMs },
     });

@@ -10,9 +10,9 @@ import { PatternError } from './pattern.ts';
 
 type Terms = Pick<InventoryFilter, 'type' | 'value'>;
 
-function holds(terms: object, held: unknown, scope = 'inventory'): boolean {
+function holds(terms: object, attribute: unknown, scope = 'inventory'): boolean {
   const filter = { scope, attribute: 'a', ...terms } as InventoryFilter;
-  return runToEnd(conditionsOf([filter])).every((condition) => condition.holds(held));
+  return runToEnd(conditionsOf([filter])).every((condition) => condition.holds(attribute));
 }
 
 describe('a condition of an inventory search', () => {
@@ -65,17 +65,17 @@ describe('a condition of an inventory search', () => {
     ['$regex', '1', 1, false],
     ['$regex', '^b$', ['a', 'b'], true],
     ['$regex', '', undefined, false],
-  ])('is met as %s %j for %j: %s', (type, value, held, expected) => {
-    expect(holds({ type, value }, held)).toBe(expected);
+  ])('is met as %s %j for %j: %s', (type, value, attribute, expected) => {
+    expect(holds({ type, value }, attribute)).toBe(expected);
   });
 
   it('accepts any spelling of a time of scope system', () => {
-    const held = '2026-11-21T12:00:00.500Z';
+    const contactTime = '2026-11-21T12:00:00.500Z';
     const earlierBound = { type: '$gt', value: '2026-11-21T12:00:00Z' };
-    expect(holds(earlierBound, held, 'system')).toBe(true);
+    expect(holds(earlierBound, contactTime, 'system')).toBe(true);
     const same = { type: '$eq', value: '2026-11-21T14:00:00.5+02:00' };
-    expect(holds(same, held, 'system')).toBe(true);
-    expect(holds(same, held, 'inventory')).toBe(false);
+    expect(holds(same, contactTime, 'system')).toBe(true);
+    expect(holds(same, contactTime, 'inventory')).toBe(false);
   });
 
   it('throws an error for an invalid pattern', () => {
@@ -169,9 +169,9 @@ describe('the patterns of one inventory search', () => {
   it('share one step budget across all conditions', () => {
     const one = { scope: 'inventory', attribute: 'a', type: '$regex', value: '^(a+)+$' } as const;
     const text = `${'a'.repeat(100_000)}!`;
-    const asked = (filters: readonly InventoryFilter[]) =>
+    const results = (filters: readonly InventoryFilter[]) =>
       runToEnd(conditionsOf(filters)).map((condition) => condition.holds(text));
-    expect(asked([one, one])).toEqual([false, false]);
-    expect(() => asked(Array.from({ length: 100 }, () => one))).toThrow(PatternError);
+    expect(results([one, one])).toEqual([false, false]);
+    expect(() => results(Array.from({ length: 100 }, () => one))).toThrow(PatternError);
   });
 });

@@ -37,7 +37,7 @@ const finished = { finishedMs: NOON_MS + HOUR_MS };
  * Conditions that withhold a device deployment: its facts, the sentence, and the first words of the
  * remedy.
  */
-const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: string][] = [
+const withheldRows: readonly [WithholdingCondition, Fields, sentence: string, remedy: string][] = [
   [
     'start',
     {},
@@ -116,13 +116,21 @@ const misfits: readonly [UnsuitableReason, sentence: string, remedy: string][] =
 ];
 
 describe('the reason and the remedy of a missing update', () => {
-  it.each(held)('name the deployment and its facts: %s', (condition, fields, sentence, remedy) => {
-    const facts = deviceDeployment(fields);
-    expect(withheldText(condition, facts, NOON_MS)).toBe(sentence);
-    const reason = noOpenDeploymentFor(facts, condition, NOON_MS);
-    expect(reason).toEqual({ condition, deploymentId: 'd1', isUpToDate: false, reason: sentence });
-    expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
-  });
+  it.each(withheldRows)(
+    'name the deployment and its facts: %s',
+    (condition, fields, sentence, remedy) => {
+      const facts = deviceDeployment(fields);
+      expect(withheldText(condition, facts, NOON_MS)).toBe(sentence);
+      const reason = noOpenDeploymentFor(facts, condition, NOON_MS);
+      expect(reason).toEqual({
+        condition,
+        deploymentId: 'd1',
+        isUpToDate: false,
+        reason: sentence,
+      });
+      expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
+    },
+  );
 
   it.each(misfits)('name what no artifact has: %j', (misfit, sentence, remedy) => {
     const reason = noSuitableArtifactFor(deployment, misfit);
@@ -139,7 +147,7 @@ describe('the reason and the remedy of a missing update', () => {
 
   it('exist for every condition that the tables of this test have', () => {
     const tested: readonly NoUpdateCondition[] = [
-      ...held.map(([condition]) => condition),
+      ...withheldRows.map(([condition]) => condition),
       ...misfits.map(([{ condition }]) => condition),
       ...(['deployment', 'already-installed'] as const),
     ];

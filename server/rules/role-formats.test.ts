@@ -122,9 +122,9 @@ describe('a permission set shown in the format of version 1', () => {
   it.each(names)('can be read back: %s', (name) => {
     const permissions = permissionsOfSet(name);
     expect(permissions.length).toBeGreaterThan(0);
-    const again = grantsOfPermissions(permissions);
-    expect(again).toHaveLength(permissions.length);
-    for (const grant of again as readonly Grant[]) {
+    const grants = grantsOfPermissions(permissions);
+    expect(grants).toHaveLength(permissions.length);
+    for (const grant of grants as readonly Grant[]) {
       // Only sets can permit the tenant token; a path never does.
       if ('operations' in grant && !grant.pattern.includes('token')) {
         expect(grant.operations.length).toBeGreaterThan(0);

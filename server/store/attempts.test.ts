@@ -80,16 +80,16 @@ describe('a failed device deployment', () => {
     const attempts = [deviceDeploymentOf('one').attempts];
     for (let retry = 1; retry <= 2; retry += 1) {
       expect(choiceFor(deviceDeployments, 'a')).toEqual(['retry', 'one']);
-      const again = recordRetry(deviceDeployments, deviceDeploymentOf('one'));
-      expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
-      for (const gone of [
+      const retry = recordRetry(deviceDeployments, deviceDeploymentOf('one'));
+      expect(retry).toMatchObject({ status: 'pending', offeredMs: 20 });
+      for (const name of [
         'pollData',
         'artifactId',
         'startedMs',
         'finishedMs',
         'substate',
       ] as const) {
-        expect(again[gone]).toBeUndefined();
+        expect(retry[name]).toBeUndefined();
       }
       expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
       report('one', 'failure');
@@ -179,8 +179,8 @@ describe('a deployment with a device maximum or phases', () => {
     createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
     recordStatus(deviceDeployments, offered('one', 'a'), { status: 'failure', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
-    const again = recordRetry(deviceDeployments, deviceDeploymentOf('one', 'a'));
-    recordStatus(deviceDeployments, again, { status: 'failure', nowMs: 50 });
+    const retry = recordRetry(deviceDeployments, deviceDeploymentOf('one', 'a'));
+    recordStatus(deviceDeployments, retry, { status: 'failure', nowMs: 50 });
     expect(deploymentOf('one').finishedMs).toBe(50);
   });
 

@@ -63,9 +63,9 @@ describe('the first contact of a device', () => {
 
   it('cannot create an identity twice, and leaves nothing of the second attempt', () => {
     meet('a');
-    const again = { id: 'd-other', identity: '{"mac":"a"}' };
+    const otherDevice = { id: 'd-other', identity: '{"mac":"a"}' };
     const set = { id: 's-other', publicKeyPem: 'k', status: 'pending', nowMs: 1 } as const;
-    expect(() => devices.recordFirstContact(again, set)).toThrow('UNIQUE');
+    expect(() => devices.recordFirstContact(otherDevice, set)).toThrow('UNIQUE');
     expect(devices.listAuthSets('d-other')).toEqual([]);
     expect(devices.count()).toBe(1);
   });

@@ -19,13 +19,13 @@ async function meanwhile(
 ): Promise<number> {
   let iterations = 0;
   let isDone = false;
-  const again = (): void => {
+  const runIteration = (): void => {
     if (isDone) return;
     act(iterations);
     iterations += 1;
-    runInNextIteration(again);
+    runInNextIteration(runIteration);
   };
-  runInNextIteration(again);
+  runInNextIteration(runIteration);
   await work.finally(() => {
     isDone = true;
   });
@@ -134,13 +134,13 @@ describe.each(engines)('a database %s', (_engine, { openSql }) => {
   it('is restored row by row to its former state after any change', async () => {
     const random = seededRandom('restored row by row');
     const folder = new TestFolder();
-    const made = Object.entries(tables).map(
+    const statements = Object.entries(tables).map(
       ([name, columns]) =>
         `CREATE TABLE ${name} (${columns})${name === 'paired' ? ' WITHOUT ROWID' : ''};`,
     );
     const trigger = `CREATE TRIGGER removed AFTER DELETE ON numbered BEGIN
       INSERT OR REPLACE INTO gone VALUES (old.name, old.value); END;`;
-    const sql = await openSql(`${made.join('')}${trigger}`, folder);
+    const sql = await openSql(`${statements.join('')}${trigger}`, folder);
     const any = (): string => String(random.integer(0, 8));
     const change = (): void => {
       const table = random.pick(['numbered', 'named', 'paired']);

@@ -276,8 +276,8 @@ describe('the audit log', () => {
     const deployment = await deploy(server, [device]);
     const statuses: number[] = [];
     const written = await writtenBy(async () => {
-      const again = await artifactBytes();
-      statuses.push((await uploadArtifact(server, again)).status);
+      const bytes = await artifactBytes();
+      statuses.push((await uploadArtifact(server, bytes)).status);
       statuses.push((await createDeployment(server, [device])).status);
       const call = { token: server.adminToken, parameters: { id } };
       statuses.push((await server.call('delete-artifact', call)).status);

@@ -51,8 +51,8 @@ export async function sendCorrected(
   const operation = operationAt(request.path.split('?')[0] ?? '', [method], rows);
   if (!operation) throw new Error(`the corrected request is of no operation: ${request.path}`);
   const fill = filler(operation, sender);
-  const asked: readonly string[] = request.body?.match(/\$[A-Z][A-Z0-9_]*/g) ?? [];
-  const isFile = asked.includes('$BODY_FILE');
+  const variablesInBody: readonly string[] = request.body?.match(/\$[A-Z][A-Z0-9_]*/g) ?? [];
+  const isFile = variablesInBody.includes('$BODY_FILE');
   const { 'Content-Type': type, ...otherHeaders } = request.headers;
   const headers = Object.fromEntries(
     Object.entries(otherHeaders).map(([name, value]) => [name, fill(value)]),
@@ -62,7 +62,7 @@ export async function sendCorrected(
     return server.request(method, path, { headers, body: await formOf(request) });
   }
   // Where the server does not know the body, the reader supplies one.
-  const isChosen = asked.some((name) => !knownVariables.has(name)) || isFile;
+  const isChosen = variablesInBody.some((name) => !knownVariables.has(name)) || isFile;
   const text =
     isChosen && operation.body ? JSON.stringify(exampleOf(operation.body)) : request.body;
   const body = text === undefined ? undefined : fill(text);

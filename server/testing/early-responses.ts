@@ -63,8 +63,8 @@ export function earlyResponsesTo(device: AcceptedDevice, admin: string): readonl
 const upgradeAndClose = 'Connection: Upgrade, close';
 
 function handshakeWithBody(): Buffer {
-  const asking = ['Connection: Upgrade', 'Upgrade: websocket', length];
-  return requestOf(`GET ${operations.connect.path} HTTP/1.1`, ['Host: a', ...asking]);
+  const upgradeHeaders = ['Connection: Upgrade', 'Upgrade: websocket', length];
+  return requestOf(`GET ${operations.connect.path} HTTP/1.1`, ['Host: a', ...upgradeHeaders]);
 }
 
 /** Early responses of the control listener. */

@@ -54,7 +54,7 @@ export async function publish(
   const response = await uploadArtifact(server, bytes);
   const id = response.headers.get('location')?.split('/').at(-1);
   if (response.status !== 201 || id === undefined)
-    throw new Error(`not published: ${response.text}`);
+    throw new Error(`the upload was refused: ${response.text}`);
   return id;
 }
 
@@ -82,12 +82,12 @@ export function fetchFile(
   { method = 'GET', headers = {} }: { method?: string; headers?: OutgoingHttpHeaders } = {},
 ): Promise<FileResponse> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { method, headers });
-    asking.on('error', reject);
-    asking.on('response', async (response) => {
+    const clientRequest = request(url, { method, headers });
+    clientRequest.on('error', reject);
+    clientRequest.on('response', async (response) => {
       const bytes = Buffer.concat(await response.toArray());
       resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes });
     });
-    asking.end();
+    clientRequest.end();
   });
 }

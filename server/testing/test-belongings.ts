@@ -41,10 +41,10 @@ interface ResourceCall {
 const device: ResourceMaker = async (server, round) => namesOf(await groupedDevice(server, round));
 
 async function groupedDevice(server: TestServer, round: number): Promise<AcceptedDevice> {
-  const made = await acceptedDevice(server, `device-${round}`);
-  const moved = await setGroup(server, made.id, `group-${round}`);
-  if (moved.status !== 204) throw new Error(`no group: ${moved.status} ${moved.text}`);
-  return made;
+  const newDevice = await acceptedDevice(server, `device-${round}`);
+  const moved = await setGroup(server, newDevice.id, `group-${round}`);
+  if (moved.status !== 204) throw new Error(`the group was not set: ${moved.status} ${moved.text}`);
+  return newDevice;
 }
 
 function namesOf({ id, authSetId }: AcceptedDevice) {
@@ -88,9 +88,10 @@ const personalToken: ResourceMaker = async (server, round) => {
   return { id: list.json<{ id: string }[]>().at(-1)?.id ?? '' };
 };
 
-function idIn(made: TestResponse): string {
-  if (made.status !== 201) throw new Error(`not made: ${made.status} ${made.text}`);
-  return made.headers.get('location')?.split('/').at(-1) ?? '';
+function idIn(response: TestResponse): string {
+  if (response.status !== 201)
+    throw new Error(`nothing was created: ${response.status} ${response.text}`);
+  return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
 /** Publishes the artifact that devices start with, so that a delta job has a base. */

@@ -54,7 +54,7 @@ export async function deploy(
   const response = await createDeployment(server, devices, overrides);
   const id = response.headers.get('location')?.split('/').at(-1);
   if (response.status !== 201 || id === undefined)
-    throw new Error(`not deployed: ${response.text}`);
+    throw new Error(`the deployment was not created: ${response.text}`);
   return id;
 }
 

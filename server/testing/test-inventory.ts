@@ -13,7 +13,8 @@ export async function reportingDevice(
   const device = await acceptedDevice(server, name);
   const json = Object.entries(attributes).map(([key, value]) => ({ name: key, value }));
   const response = await server.call('put-attributes', { token: device.token, json });
-  if (response.status !== 200) throw new Error(`not told: ${response.status} ${response.text}`);
+  if (response.status !== 200)
+    throw new Error(`attributes were refused: ${response.status} ${response.text}`);
   return device;
 }
 

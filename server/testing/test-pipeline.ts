@@ -80,7 +80,7 @@ export async function serveEndpoint(
 ): Promise<{ readonly baseUrl: string; close(): Promise<void> }> {
   const { path } = endpoint.operation;
   const run = pipeline.run.bind(pipeline, endpoint);
-  const find = (asked: string) => (asked === path ? run : undefined);
+  const find = (requested: string) => (requested === path ? run : undefined);
   const { headerNames, random, log } = services;
   const { openFiles, turns } = services;
   const closing = new StagedClosing(completeConnectionLimits({}), services.incompleteTransfers);

@@ -36,25 +36,28 @@ const validHeaders = {
 };
 
 /** Requests an upgrade; an upgraded connection is cut at once. */
-export function sendUpgrade(server: TestServer, asked: Handshake = {}): Promise<HandshakeResponse> {
-  const { method = 'GET', path = operations.connect.path } = asked;
+export function sendUpgrade(
+  server: TestServer,
+  handshake: Handshake = {},
+): Promise<HandshakeResponse> {
+  const { method = 'GET', path = operations.connect.path } = handshake;
   const headers = Object.fromEntries(
-    Object.entries({ ...validHeaders, ...asked.headers }).filter(([, value]) => value !== null),
+    Object.entries({ ...validHeaders, ...handshake.headers }).filter(([, value]) => value !== null),
   ) as Record<string, string>;
   return new Promise((resolve, reject) => {
-    const asking = request(server.baseUrl + path, { method, headers, agent: false });
-    asking.on('upgrade', ({ statusCode = 0, headers: responseHeaders }, socket) => {
+    const clientRequest = request(server.baseUrl + path, { method, headers, agent: false });
+    clientRequest.on('upgrade', ({ statusCode = 0, headers: responseHeaders }, socket) => {
       socket.destroy();
       resolve({ status: statusCode, headers: responseHeaders, body: '' });
     });
-    asking.on('response', async (response) => {
+    clientRequest.on('response', async (response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of response) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString();
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
     });
-    asking.on('error', reject);
-    asking.end();
+    clientRequest.on('error', reject);
+    clientRequest.end();
   });
 }
 

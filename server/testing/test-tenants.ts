@@ -20,8 +20,8 @@ export async function secondTenant(server: TestServer, name = 'Second'): Promise
   const response = await control(server, 'POST', '/tenants', { name, adminEmail });
   if (response.status !== 201)
     throw new Error(`no second tenant: ${response.status} ${response.text}`);
-  const made = JSON.parse(response.text) as Omit<TestTenant, 'token'>;
-  return { ...made, token: (await logIn(server, adminEmail, made.adminPassword)).text };
+  const tenant = JSON.parse(response.text) as Omit<TestTenant, 'token'>;
+  return { ...tenant, token: (await logIn(server, adminEmail, tenant.adminPassword)).text };
 }
 
 /** Logs in with email and password. */
@@ -95,13 +95,14 @@ export async function loggedInUser(
   email: string,
   { roles = [], token = server.adminToken }: { roles?: readonly string[]; token?: string } = {},
 ): Promise<TestUser> {
-  const made = await server.call('create-user', { token, json: { email, roles } });
-  if (made.status !== 201) throw new Error(`no user ${email}: ${made.status} ${made.text}`);
+  const response = await server.call('create-user', { token, json: { email, roles } });
+  if (response.status !== 201)
+    throw new Error(`no user ${email}: ${response.status} ${response.text}`);
   const { secret } = await mailTo(server, email);
   await server.call('complete-password-reset', {
     json: { secret_hash: secret, password: testPassword },
   });
-  const id = made.headers.get('location')?.split('/').at(-1) ?? '';
+  const id = response.headers.get('location')?.split('/').at(-1) ?? '';
   return { id, email, token: (await logIn(server, email, testPassword)).text };
 }
 
@@ -113,8 +114,9 @@ export async function userWithSets(
 ): Promise<TestUser> {
   const name = `role-of-${email.replace('@', '-at-')}`;
   const json = { name, permission_sets_with_scope: sets };
-  const made = await server.call('create-role', { token: server.adminToken, json });
-  if (made.status !== 201) throw new Error(`no role ${name}: ${made.status} ${made.text}`);
+  const response = await server.call('create-role', { token: server.adminToken, json });
+  if (response.status !== 201)
+    throw new Error(`no role ${name}: ${response.status} ${response.text}`);
   return loggedInUser(server, email, { roles: [name] });
 }
 

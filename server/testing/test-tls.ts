@@ -64,7 +64,7 @@ export async function sendSecurely(
   const body = Buffer.from(await written.arrayBuffer());
   return new Promise((resolve, reject) => {
     const options = { method, headers: Object.fromEntries(headers), agent: false, ...tls };
-    const asking = request(url, options, async (response) => {
+    const clientRequest = request(url, options, async (response) => {
       const chunks: Buffer[] = [];
       try {
         for await (const chunk of response) chunks.push(chunk as Buffer);
@@ -79,8 +79,8 @@ export async function sendSecurely(
         json: <Body>() => JSON.parse(text) as Body,
       });
     });
-    asking.on('error', reject);
-    asking.end(content === null ? undefined : body);
+    clientRequest.on('error', reject);
+    clientRequest.end(content === null ? undefined : body);
   });
 }
 

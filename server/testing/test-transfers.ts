@@ -159,15 +159,15 @@ export function acknowledge(device: Peer, to: ConnectMessage, offset: unknown): 
 /** Accepts the transfer and the file; returns the message that offered it. */
 export async function beginUpload(device: Peer): Promise<ConnectMessage> {
   await acceptTransfer(device);
-  const asked = await device.nextOf('put_file');
-  acknowledge(device, asked, 0);
-  return asked;
+  const putFile = await device.nextOf('put_file');
+  acknowledge(device, putFile, 0);
+  return putFile;
 }
 
 /** Receives chunks as a field client does, until the file ends or `maxBytes` have arrived. */
 export async function takeContent(
   device: Peer,
-  asked: ConnectMessage,
+  putFile: ConnectMessage,
   maxBytes = Infinity,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -178,9 +178,9 @@ export async function takeContent(
     if (!chunk.body) break;
     chunks.push(Buffer.from(chunk.body));
     received += chunk.body.length;
-    if (chunks.length % limits.fileAckEveryChunks === 0) acknowledge(device, asked, received);
+    if (chunks.length % limits.fileAckEveryChunks === 0) acknowledge(device, putFile, received);
   }
-  acknowledge(device, asked, received);
+  acknowledge(device, putFile, received);
   return Buffer.concat(chunks);
 }
 

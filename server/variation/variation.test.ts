@@ -113,8 +113,8 @@ describe('a varied response', () => {
   it.each(answered)(
     'keeps its meaning and matches its shape for $operation.id',
     ({ operation, status, shape }) => {
-      const property = fc.property(bodiesOf(shape), seeds, (made, seed) => {
-        const body: unknown = JSON.parse(JSON.stringify(made));
+      const property = fc.property(bodiesOf(shape), seeds, (original, seed) => {
+        const body: unknown = JSON.parse(JSON.stringify(original));
         const response: PendingResponse = { operation, requestId, status, headers, body };
         const varied = openVariation(seed).vary(response);
         const read: unknown = JSON.parse(varied.text ?? '');
@@ -269,11 +269,11 @@ describe('a variation seed', () => {
 
   it('creates distinct request IDs of printable characters only', () => {
     const { newRequestId } = openVariation('one');
-    const made = Array.from({ length: 50 }, (_, at) =>
+    const requestIds = Array.from({ length: 50 }, (_, at) =>
       newRequestId(requestId.replace(/42$/, String(10 + at))),
     );
-    expect(made.every((id) => /^[\w~-]{20,40}$/.test(id))).toBe(true);
-    expect(new Set(made).size).toBe(50);
+    expect(requestIds.every((id) => /^[\w~-]{20,40}$/.test(id))).toBe(true);
+    expect(new Set(requestIds).size).toBe(50);
   });
 });
 
@@ -376,13 +376,13 @@ describe('the tables of allowed variations', () => {
   it('contain no row that never takes effect', () => {
     const seen = new Set<string>();
     const list = { operation: operations['list-artifacts'], requestId, status: 200, headers };
-    const made = fc.sample(bodiesOf(pathsAllOf('list-artifacts')), { numRuns: 100, seed: 4 });
+    const bodies = fc.sample(bodiesOf(pathsAllOf('list-artifacts')), { numRuns: 100, seed: 4 });
     const link = {
       uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
       expire: '2026-01-01T00:00:00.000Z',
     };
     const v2 = operations['post-next-deployment-v2'];
-    made.forEach((body, seed) => {
+    bodies.forEach((body, seed) => {
       const { vary } = openVariation(String(seed));
       const responses: PendingResponse[] = [
         { ...list, body, isRequestIdGenerated: true },

@@ -147,8 +147,10 @@ describe('a server with a variation seed', () => {
         update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
       });
       const { id } = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
-      const again = instructionsIn(await nextRequests['POST v2'](server, device.token, board));
-      expect(again.id).toBe(id);
+      const instructions = instructionsIn(
+        await nextRequests['POST v2'](server, device.token, board),
+      );
+      expect(instructions.id).toBe(id);
       const { status } = await report(server, device, { id, status: 'downloading' });
       expect([status, await statusOf(server, known, device)]).toEqual([204, 'downloading']);
       const call = { token: device.token, parameters: { id } };
@@ -171,7 +173,7 @@ describe('a server with a variation seed', () => {
 
   it("keeps a caller's request ID; generated ones match in header and body", async () => {
     const server = await start('request IDs');
-    const made = new Set<string>();
+    const requestIds = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const sent = await server.request('GET', '/nowhere', {
         headers: { 'X-SVC-RequestID': 'mine' },
@@ -181,10 +183,10 @@ describe('a server with a variation seed', () => {
       const id = own.headers.get('x-svc-requestid') ?? '';
       expect([id, undefined]).toContain(own.json().request_id);
       expect(own.json().error).not.toBe('');
-      made.add(id);
+      requestIds.add(id);
     }
-    expect(made.size).toBe(ROUNDS);
-    expect([...made].filter((id) => /^[0-9a-f-]{36}$/.test(id))).toEqual([]);
+    expect(requestIds.size).toBe(ROUNDS);
+    expect([...requestIds].filter((id) => /^[0-9a-f-]{36}$/.test(id))).toEqual([]);
   });
 });
 

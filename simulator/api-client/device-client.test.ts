@@ -42,15 +42,18 @@ describe('the authentication of a device', () => {
     async (keyType) => {
       const { server, client, session } = await started({}, {}, keyType);
       await client.authenticate(session);
-      const [asked] = server.requestsFor('post-auth-request');
-      const body = asked?.body ?? Buffer.alloc(0);
-      const signature = Buffer.from(String(asked?.headers['x-svc-signature']), 'base64');
+      const [request] = server.requestsFor('post-auth-request');
+      const body = request?.body ?? Buffer.alloc(0);
+      const signature = Buffer.from(String(request?.headers['x-svc-signature']), 'base64');
       const key = createPublicKey(session.key.publicKeyPem);
       const digest = keyType === 'ed25519' ? null : 'sha256';
       expect(verify(digest, body, key, signature)).toBe(true);
-      expect(asked?.json()).toEqual({ id_data: session.idData, pubkey: session.key.publicKeyPem });
-      expect(asked?.headers['content-type']).toBe('application/json');
-      expect(asked?.headers.authorization).toBeUndefined();
+      expect(request?.json()).toEqual({
+        id_data: session.idData,
+        pubkey: session.key.publicKeyPem,
+      });
+      expect(request?.headers['content-type']).toBe('application/json');
+      expect(request?.headers.authorization).toBeUndefined();
       expect(session.token).toBe(token);
     },
   );
@@ -59,10 +62,10 @@ describe('the authentication of a device', () => {
     const options = { tenantToken: 'tenant-1', headerPrefix: 'X-MEN' };
     const { server, client, session } = await started({}, options);
     await client.authenticate(session);
-    const [asked] = server.requestsFor('post-auth-request');
-    expect(asked?.json()).toMatchObject({ tenant_token: 'tenant-1' });
-    expect(asked?.headers['x-men-signature']).toMatch(/^[A-Za-z0-9+/]+=*$/);
-    expect(asked?.headers['x-svc-signature']).toBeUndefined();
+    const [request] = server.requestsFor('post-auth-request');
+    expect(request?.json()).toMatchObject({ tenant_token: 'tenant-1' });
+    expect(request?.headers['x-men-signature']).toMatch(/^[A-Za-z0-9+/]+=*$/);
+    expect(request?.headers['x-svc-signature']).toBeUndefined();
   });
 
   it('fails with status and text of the server when the device is not accepted', async () => {
@@ -215,7 +218,7 @@ describe('the request for the next deployment', () => {
     await client.nextDeployment(session, provides);
     await client.nextDeployment(session, provides);
     expect(server.requestsFor('post-next-deployment-v2')).toHaveLength(1);
-    expect(server.requestsFor('post-next-deployment').map((asked) => asked.json())).toEqual([
+    expect(server.requestsFor('post-next-deployment').map((request) => request.json())).toEqual([
       provides,
       provides,
     ]);
@@ -271,9 +274,9 @@ describe('the reports of a device', () => {
     const report = { status: 'downloading' } as const;
     expect(await client.reportStatus(session, 'a/b', report)).toBe('recorded');
     expect(await client.reportStatus(session, 'a/b', report)).toBe('aborted');
-    const [asked] = server.requestsFor('put-deployment-status');
-    expect(asked?.parameters).toEqual({ id: 'a/b' });
-    expect(asked?.json()).toEqual({ status: 'downloading' });
+    const [request] = server.requestsFor('put-deployment-status');
+    expect(request?.parameters).toEqual({ id: 'a/b' });
+    expect(request?.json()).toEqual({ status: 'downloading' });
   });
 
   it.each([200, 400, 404, 500])(

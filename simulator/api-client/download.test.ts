@@ -17,7 +17,7 @@ const pause = async (): Promise<void> => undefined;
 const file = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
 
 interface Given {
-  readonly responses: readonly ((asked: StubRequest) => StubResponse)[];
+  readonly responses: readonly ((request: StubRequest) => StubResponse)[];
   readonly fileMaxBytes?: number;
 }
 
@@ -25,7 +25,7 @@ interface Given {
 async function download({ responses, fileMaxBytes = 10_000 }: Given) {
   const left = [...responses];
   const server = await StubServer.start({
-    'download-artifact': (asked) => left.shift()?.(asked) ?? { status: 500 },
+    'download-artifact': (request) => left.shift()?.(request) ?? { status: 500 },
   });
   // The link points to a different host than the API, as in the field.
   const fixture = new ClientFixture('http://127.0.0.1:9');
@@ -79,10 +79,10 @@ describe('a download', () => {
   it('returns every byte, with the query of the link and without a token', async () => {
     const { server, bytes } = await download({ responses: [whole] });
     expect((await bytes).equals(file)).toBe(true);
-    const [asked] = server.requestsFor('download-artifact');
-    expect(asked?.headers.authorization).toBeUndefined();
-    expect(asked?.headers.range).toBeUndefined();
-    expect(asked?.query.get('x-svc-signature')).toBe('abc');
+    const [request] = server.requestsFor('download-artifact');
+    expect(request?.headers.authorization).toBeUndefined();
+    expect(request?.headers.range).toBeUndefined();
+    expect(request?.query.get('x-svc-signature')).toBe('abc');
   });
 
   it('resumes at the byte where it broke off', async () => {
@@ -92,12 +92,12 @@ describe('a download', () => {
   });
 
   it('resumes after a pause each time that it breaks off', async () => {
-    const again = (asked: StubRequest): StubResponse => ({
-      ...partialResponse(asked),
+    const cutAgain = (request: StubRequest): StubResponse => ({
+      ...partialResponse(request),
       cutAfterBytes: 500,
     });
     const { server, bytes, pauses } = await download({
-      responses: [cutAt(2000), again, again, partialResponse],
+      responses: [cutAt(2000), cutAgain, cutAgain, partialResponse],
     });
     expect((await bytes).equals(file)).toBe(true);
     const ranges = server.requestsFor('download-artifact').map(({ headers }) => headers.range);
@@ -106,12 +106,12 @@ describe('a download', () => {
   });
 
   it('fails after a limited number of attempts when it breaks off repeatedly', async () => {
-    const again = (asked: StubRequest): StubResponse => ({
-      ...partialResponse(asked),
+    const cutAgain = (request: StubRequest): StubResponse => ({
+      ...partialResponse(request),
       cutAfterBytes: 100,
     });
     const { server, bytes } = await download({
-      responses: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(again)],
+      responses: [cutAt(2000), ...Array(RESUMPTIONS_MAX + 5).fill(cutAgain)],
     });
     const error = await errorOf(bytes);
     expect(error).toBeInstanceOf(DownloadError);

@@ -61,9 +61,9 @@ describe('the management client of the user', () => {
     await management.abortDeviceDeployments('device-1');
     const basic = Buffer.from('admin@example.com:pä:ss').toString('base64');
     expect(server.requestsFor('login')[0]?.headers.authorization).toBe(`Basic ${basic}`);
-    const [asked] = server.requestsFor('abort-device-deployments');
-    expect(asked?.headers.authorization).toBe(`Bearer ${token}`);
-    expect(asked?.parameters).toEqual({ id: 'device-1' });
+    const [request] = server.requestsFor('abort-device-deployments');
+    expect(request?.headers.authorization).toBe(`Bearer ${token}`);
+    expect(request?.parameters).toEqual({ id: 'device-1' });
     expect(server.requestsFor('login')).toHaveLength(1);
   });
 
@@ -162,8 +162,8 @@ describe('the management client of the user', () => {
       'set-auth-set-status': () => ({ status: 204 }),
     });
     await management.accept('device-1', 'set-1');
-    const [asked] = server.requestsFor('set-auth-set-status');
-    expect(asked?.parameters).toEqual({ id: 'device-1', aid: 'set-1' });
-    expect(asked?.json()).toEqual({ status: 'accepted' });
+    const [request] = server.requestsFor('set-auth-set-status');
+    expect(request?.parameters).toEqual({ id: 'device-1', aid: 'set-1' });
+    expect(request?.json()).toEqual({ status: 'accepted' });
   });
 });

@@ -70,21 +70,21 @@ describe('the coordinator of a run', () => {
   });
 
   it('creates one deployment for the devices of all shards, in their order', async () => {
-    const asked: (readonly string[])[] = [];
+    const deployedTo: (readonly string[])[] = [];
     const runDeployment: RunDeployment = { deploymentId: 'd', artifactName: 'release-2' };
     const made = Promise.resolve(runDeployment);
     const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
-        asked.push(deviceIds);
+        deployedTo.push(deviceIds);
         return made;
       },
     });
     coordinator.onMessage(1, 'a', accepted('three', 'four'));
-    expect(asked).toEqual([]);
+    expect(deployedTo).toEqual([]);
     coordinator.onMessage(0, 'a', accepted('one', 'two'));
     coordinator.onMessage(0, 'a', accepted('one', 'two'));
     await made;
-    expect(asked).toEqual([['one', 'two', 'three', 'four']]);
+    expect(deployedTo).toEqual([['one', 'two', 'three', 'four']]);
     expect(messages).toEqual([{ type: 'deployment', runDeployment }]);
   });
 
@@ -292,10 +292,10 @@ describe('a lost worker of a run', () => {
   });
 
   it('does not delay the others once its shard is given up, and is counted', async () => {
-    const asked: (readonly string[])[] = [];
+    const deployedTo: (readonly string[])[] = [];
     const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
-        asked.push(deviceIds);
+        deployedTo.push(deviceIds);
         return Promise.reject(new FleetStopped());
       },
     });
@@ -304,7 +304,7 @@ describe('a lost worker of a run', () => {
     coordinator.recordLoss(1, 'a', 'gone');
     coordinator.giveUp(1, 'nobody took it');
     expect(messages.map(({ type }) => type)).toEqual(['start']);
-    expect(asked).toEqual([['one']]);
+    expect(deployedTo).toEqual([['one']]);
     coordinator.onMessage(0, 'a', result);
     expect(await coordinator.outcome).toMatchObject({
       results: [sampleResult],

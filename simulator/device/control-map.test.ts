@@ -26,12 +26,12 @@ const mapOf = (entry: Entry): UpdateControlMap => ({
   priority: 0,
   states: { ArtifactInstall_Enter: entry },
 });
-const gone: StubResponse = { status: 503 };
+const unavailable: StubResponse = { status: 503 };
 
 /** A device with an update in progress, and the server's responses to its requests for the map. */
-async function asking(answer: (asks: number) => StubResponse) {
-  let asks = 0;
-  const server = await StubServer.start({ 'get-update-control-map': () => answer(++asks) });
+async function startDevice(answer: (requestCount: number) => StubResponse) {
+  let requestCount = 0;
+  const server = await StubServer.start({ 'get-update-control-map': () => answer(++requestCount) });
   const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
@@ -44,8 +44,11 @@ async function asking(answer: (asks: number) => StubResponse) {
 }
 
 /** A map that came with the instructions and starts as `pause`. */
-async function paused(entry: Entry, answer: (asks: number) => StubResponse = () => gone) {
-  const fixture = await asking(answer);
+async function paused(
+  entry: Entry,
+  answer: (requestCount: number) => StubResponse = () => unavailable,
+) {
+  const fixture = await startDevice(answer);
   const instructions = instructionsFor('release-2', fixture.server.baseUrl, {
     update_control_map: mapOf({ action: 'pause', ...entry }),
   });
@@ -86,10 +89,10 @@ describe('an update control map that cannot be fetched again', () => {
 
   it('does not occur while the server still sends the map', async () => {
     const body = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
-    const { isPaused, clock } = await paused({}, (asks) =>
-      asks % 2 === 1 ? gone : { status: 200, body },
+    const { isPaused, clock } = await paused({}, (requestCount) =>
+      requestCount % 2 === 1 ? unavailable : { status: 200, body },
     );
-    for (let asks = 0; asks < 10; asks++) {
+    for (let count = 0; count < 10; count++) {
       expect(await isPaused()).toBe(true);
       clock.advance(policy.pollIntervalMs);
     }
@@ -99,7 +102,7 @@ describe('an update control map that cannot be fetched again', () => {
     const body = { update_control_map: mapOf({ action: 'pause' }) };
     let isBack = false;
     const { isPaused } = await paused({ on_map_expire: 'continue' }, () =>
-      isBack ? { status: 200, body } : gone,
+      isBack ? { status: 200, body } : unavailable,
     );
     expect(await isPaused()).toBe(true);
     expect(await isPaused()).toBe(false);
@@ -119,7 +122,7 @@ describe('an update control map that cannot be fetched again', () => {
 
 describe('an update control map not fetched since the restart', () => {
   it('does not expire: the device retries up to its limit', async () => {
-    const { subject, server } = await asking(() => gone);
+    const { subject, server } = await startDevice(() => unavailable);
     const part = beginDeployment(subject.device, 'deployment-1', 'release-2');
     const map = ControlMap.afterRestart(subject, part);
     await expect(map.isPausedAt('ArtifactCommit_Enter')).rejects.toThrow('503');

@@ -42,7 +42,7 @@ async function lived(responses: Responses, sleeps: number) {
   return { server, environment, device, go };
 }
 
-function asked(server: StubServer): string[] {
+function operationsOf(server: StubServer): string[] {
   return server.requests.map(({ operation }) => operation);
 }
 
@@ -55,7 +55,7 @@ describe('the life of a device', () => {
   it('begins with its authentication, its onboarding, its inventory and a poll', async () => {
     const { server, device, go } = await lived({}, 1);
     await go();
-    expect(asked(server)).toEqual([
+    expect(operationsOf(server)).toEqual([
       'post-auth-request',
       'post-monitor-configuration',
       'post-alerts',
@@ -102,7 +102,7 @@ describe('the life of a device', () => {
       4,
     );
     await go();
-    expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
+    expect(operationsOf(server)).toEqual(Array(4).fill('post-auth-request'));
     expect(device.life).toBe('pending');
     const [start, first = 0, second = 0, ...furtherSleeps] = environment.sleepsMs;
     expect([start, furtherSleeps]).toEqual([0, [1000, 1000]]);

@@ -29,20 +29,20 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-function named(name: string): Behaviour {
+function behaviourNamed(name: string): Behaviour {
   const behaviour = behaviours.get(name);
   if (behaviour === undefined) throw new Error(`there is no behaviour ${name}`);
   return behaviour;
 }
 
 /** Returns the file as a server with range support sends it. */
-function ranged(
+function rangeResponse(
   file: Buffer,
   etag: string,
-  { headers: { range, 'if-range': held } }: StubRequest,
+  { headers: { range, 'if-range': ifRange } }: StubRequest,
 ): StubResponse {
   const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1]);
-  if (Number.isNaN(from) || (held !== undefined && held !== etag)) {
+  if (Number.isNaN(from) || (ifRange !== undefined && ifRange !== etag)) {
     return { status: 200, headers: { etag }, body: file };
   }
   const span = `bytes ${from}-${file.length - 1}/${file.length}`;
@@ -50,17 +50,17 @@ function ranged(
 }
 
 /** Returns an authenticated device that is offered `release-2` every time it asks. */
-async function offered(behaviour: Behaviour, responses: Responses = {}) {
+async function deviceWithOffer(behaviour: Behaviour, responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await StubServer.start({
-    'put-deployment-status': (asked): StubResponse => {
-      statuses.push((asked.json() as { status: string }).status);
+    'put-deployment-status': (request): StubResponse => {
+      statuses.push((request.json() as { status: string }).status);
       return { status: 204 };
     },
     'put-deployment-log': () => ({ status: 204 }),
     'get-update-control-map': () => ({ status: 404 }),
-    'download-artifact': (asked) => ranged(file, '"one"', asked),
+    'download-artifact': (request) => rangeResponse(file, '"one"', request),
     ...responses,
   });
   const fixture = new ClientFixture(server.baseUrl);
@@ -71,14 +71,22 @@ async function offered(behaviour: Behaviour, responses: Responses = {}) {
   const environment = new InstantEnvironment(fixture);
   const session = { ...(await sessionOf()), token };
   /** Runs a device each time it has power: first the interrupted update, then the due one. */
-  const live = async (device: SimulatedDevice): Promise<void> => {
+  const runUpdates = async (device: SimulatedDevice): Promise<void> => {
     const subject = { device, session, environment };
     await resumeUpdates(subject);
     if (device.deployments.some(isSettled)) return;
     await runUpdate(subject, instructionsFor('release-2', server.baseUrl));
   };
   const ranges = () => server.requestsFor('download-artifact').map(({ headers }) => headers.range);
-  return { server, environment, statuses, live, ranges, file, device: deviceOf(behaviour) };
+  return {
+    server,
+    environment,
+    statuses,
+    runUpdates,
+    ranges,
+    file,
+    device: deviceOf(behaviour),
+  };
 }
 
 function losingPower(hook: keyof BehaviourHooks): Behaviour {
@@ -87,15 +95,17 @@ function losingPower(hook: keyof BehaviourHooks): Behaviour {
       if (context.attempt === 1) context.losePower(1000);
     },
   };
-  return { ...named('steady'), name: 'tested', hooks };
+  return { ...behaviourNamed('steady'), name: 'tested', hooks };
 }
 
 describe('a device that loses power during a download', () => {
   it('requests the rest of the file by range and installs it', async () => {
-    const { device, live, statuses, ranges, server } = await offered(named('crash-and-resume'));
-    await expect(live(device)).rejects.toThrow(PowerLoss);
+    const { device, runUpdates, statuses, ranges, server } = await deviceWithOffer(
+      behaviourNamed('crash-and-resume'),
+    );
+    await expect(runUpdates(device)).rejects.toThrow(PowerLoss);
     expect(device.deployments).toMatchObject([{ state: 'downloading', interruptedBy: 'power' }]);
-    await live(device);
+    await runUpdates(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(server.requestsFor('download-artifact')[1]?.headers['if-range']).toBe('"one"');
     expect(statuses).toEqual(['downloading', 'downloading', 'installing', 'rebooting', 'success']);
@@ -107,27 +117,32 @@ describe('a device that loses power during a download', () => {
     const spoiled = Buffer.from(file);
     // The change is past the manifest, which arrived before the power loss.
     spoiled.fill('x', 3100, 3150);
-    let asks = 0;
-    const { device, live, statuses } = await offered(named('crash-and-resume'), {
-      'download-artifact': (asked) => ranged(asks++ === 0 ? file : spoiled, '"one"', asked),
-    });
-    await expect(live(device)).rejects.toThrow(PowerLoss);
-    await live(device);
+    let requestCount = 0;
+    const { device, runUpdates, statuses } = await deviceWithOffer(
+      behaviourNamed('crash-and-resume'),
+      {
+        'download-artifact': (request) =>
+          rangeResponse(requestCount++ === 0 ? file : spoiled, '"one"', request),
+      },
+    );
+    await expect(runUpdates(device)).rejects.toThrow(PowerLoss);
+    await runUpdates(device);
     expect(statuses.at(-1)).toBe('failure');
     expect(device.provides.artifact_name).toBe('factory-image');
   });
 
   it('restarts the download when the file has changed, and counts an error', async () => {
     const file = await softwareArtifact('release-2');
-    let asks = 0;
-    const { device, live, statuses, ranges, environment } = await offered(
-      named('crash-and-resume'),
+    let requestCount = 0;
+    const { device, runUpdates, statuses, ranges, environment } = await deviceWithOffer(
+      behaviourNamed('crash-and-resume'),
       {
-        'download-artifact': (asked) => ranged(file, asks++ === 0 ? '"one"' : '"two"', asked),
+        'download-artifact': (request) =>
+          rangeResponse(file, requestCount++ === 0 ? '"one"' : '"two"', request),
       },
     );
-    await expect(live(device)).rejects.toThrow(PowerLoss);
-    await live(device);
+    await expect(runUpdates(device)).rejects.toThrow(PowerLoss);
+    await runUpdates(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-', undefined]);
     expect(environment.metrics.errors()).toMatchObject([{ cause: 'download/changed', count: 1 }]);
     expect(statuses.at(-1)).toBe('success');
@@ -140,16 +155,16 @@ describe('a device that loses power later in its update', () => {
     ['afterReboot', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
     ['whileCommitting', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
   ] as const)('ends its update as after other restarts: %s', async (hook, reports, installed) => {
-    const { device, live, statuses, ranges } = await offered(losingPower(hook));
+    const { device, runUpdates, statuses, ranges } = await deviceWithOffer(losingPower(hook));
     device.inventoryDueMs = 1_000_000;
-    await expect(live(device)).rejects.toThrow(PowerLoss);
-    await live(device);
+    await expect(runUpdates(device)).rejects.toThrow(PowerLoss);
+    await runUpdates(device);
     expect(statuses).toEqual(reports);
     expect(ranges()).toEqual([undefined]);
     expect(device.provides.artifact_name).toBe(installed);
     const isDue = device.inventoryDueMs === Number.NEGATIVE_INFINITY;
     expect(isDue).toBe(installed === 'release-2');
-    await live(device);
+    await runUpdates(device);
     expect(statuses).toEqual(reports);
   });
 });
@@ -169,7 +184,7 @@ describe('a simulator that continues from its state folder', () => {
    * from.
    */
   async function untilPowerLoss(name: string, responses: Responses = {}) {
-    const life = await offered(named(name), responses);
+    const life = await deviceWithOffer(behaviourNamed(name), responses);
     const state = FleetState.open({ folder, plan, devices: [life.device] });
     life.environment.onChange = (device, deployment) => state.recordChange(device, deployment);
     life.environment.downloads = state.downloads;
@@ -177,42 +192,43 @@ describe('a simulator that continues from its state folder', () => {
       // The simulator itself is killed during a reboot.
       if (life.device.deployments[0]?.state === 'rebooting') throw new Error('killed');
     };
-    const thrown: unknown = await life.live(life.device).catch((error: unknown) => error);
+    const thrown: unknown = await life.runUpdates(life.device).catch((error: unknown) => error);
     state.close();
     life.environment.onChange = () => undefined;
     life.environment.onRest = () => undefined;
-    const again = deviceOf(named(name));
-    const next = FleetState.open({ folder, plan, devices: [again] });
+    const restored = deviceOf(behaviourNamed(name));
+    const next = FleetState.open({ folder, plan, devices: [restored] });
     life.environment.downloads = next.downloads;
     closers.push(async () => next.close());
-    return { ...life, thrown, again };
+    return { ...life, thrown, restored };
   }
 
   it('remembers that a device has crashed and does not crash it again', async () => {
-    const { thrown, again, live, ranges, statuses } = await untilPowerLoss('crash-and-resume');
+    const { thrown, restored, runUpdates, ranges, statuses } =
+      await untilPowerLoss('crash-and-resume');
     expect(thrown).toBeInstanceOf(PowerLoss);
-    expect(again.deployments).toMatchObject([
+    expect(restored.deployments).toMatchObject([
       { attempts: 1, interruptedBy: 'power', state: 'downloading' },
     ]);
-    await live(again);
-    expect(again.deployments).toMatchObject([{ attempts: 2, state: 'success' }]);
+    await runUpdates(restored);
+    expect(restored.deployments).toMatchObject([{ attempts: 2, state: 'success' }]);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(statuses.at(-1)).toBe('success');
   });
 
   it('keeps a device deployment aborted after the device ignored a 409', async () => {
-    const { again, environment, live } = await untilPowerLoss('ignores-409', {
-      'put-deployment-status': (asked): StubResponse => {
-        const { status } = asked.json() as { status: string };
+    const { restored, environment, runUpdates } = await untilPowerLoss('ignores-409', {
+      'put-deployment-status': (request): StubResponse => {
+        const { status } = request.json() as { status: string };
         return { status: status === 'downloading' ? 204 : 409 };
       },
     });
-    expect(again.deployments).toMatchObject([
+    expect(restored.deployments).toMatchObject([
       { abortIgnored: true, state: 'rebooting', interruptedBy: 'simulator' },
     ]);
-    await live(again);
-    expect(again.provides.artifact_name).toBe('release-2');
-    const [deployment] = again.deployments;
+    await runUpdates(restored);
+    expect(restored.provides.artifact_name).toBe('release-2');
+    const [deployment] = restored.deployments;
     expect(deployment && expectedServerStatus(deployment)).toBe('aborted');
     expect(environment.settledDeployments).toHaveLength(1);
   });

@@ -40,8 +40,8 @@ async function authenticated(responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await StubServer.start({
-    'put-deployment-status': (asked): StubResponse => {
-      statuses.push((asked.json() as { status: string }).status);
+    'put-deployment-status': (request): StubResponse => {
+      statuses.push((request.json() as { status: string }).status);
       return { status: 204 };
     },
     'put-deployment-log': () => ({ status: 204 }),
@@ -80,17 +80,17 @@ describe('a simulator that is killed during an update', () => {
     environment.onChange = () => undefined;
     for (const { copy, statusCount } of copies) {
       statuses.splice(0, Number.POSITIVE_INFINITY, ...statuses.slice(0, statusCount));
-      const again = deviceOf();
-      FleetState.open({ folder: copy, plan, devices: [again] }).close();
-      await resumeUpdates(subject(again));
-      const [deployment] = again.deployments;
+      const restored = deviceOf();
+      FleetState.open({ folder: copy, plan, devices: [restored] }).close();
+      await resumeUpdates(subject(restored));
+      const [deployment] = restored.deployments;
       if (deployment === undefined || !isSettled(deployment)) {
-        await runUpdate(subject(again), instructionsFor('release-2', server.baseUrl));
+        await runUpdate(subject(restored), instructionsFor('release-2', server.baseUrl));
       }
-      const [resumed] = again.deployments;
+      const [resumed] = restored.deployments;
       expect(resumed && expectedServerStatus(resumed), copy).toBe('success');
       expect(statuses.at(-1)).toBe('success');
-      expect(again.provides.artifact_name, copy).toBe('release-2');
+      expect(restored.provides.artifact_name, copy).toBe('release-2');
       // A device that has the whole file does not request it again after a restart.
       if (deployment?.downloadedArtifact !== undefined) expect(deployment.attempts).toBe(1);
     }

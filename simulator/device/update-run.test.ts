@@ -59,7 +59,7 @@ async function offered(responses: Responses = {}, hooks: BehaviourHooks = {}) {
 }
 
 function statuses(server: StubServer): unknown[] {
-  const bodies = server.requestsFor('put-deployment-status').map((asked) => asked.json());
+  const bodies = server.requestsFor('put-deployment-status').map((request) => request.json());
   return bodies.map((body) => (body as { status: string }).status);
 }
 

@@ -87,7 +87,7 @@ describe('a run with polls at a fixed rate', () => {
   it('does not slow down when the server stops answering, and counts what it cannot send', async () => {
     let polls = 0;
     const environment = await serverOf((small) => ({
-      'post-next-deployment-v2': (asked) => (++polls > 20 ? 'no-response' : small.next(asked)),
+      'post-next-deployment-v2': (request) => (++polls > 20 ? 'no-response' : small.next(request)),
     }));
     const plan = { pollsPerSecond: 50, durationMs: 2000 };
     const { fixedRatePolls, generator } = await run(environment.server.baseUrl, plan);

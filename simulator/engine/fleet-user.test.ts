@@ -93,8 +93,10 @@ describe('the user of a fleet', () => {
     ];
     lists.pending = [deviceListing('pending', sets)];
     await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
-    const asked = server.requestsFor('set-auth-set-status');
-    expect(asked.map(({ parameters }) => parameters)).toEqual([{ id: 'device-1', aid: 'set-2' }]);
+    const decisions = server.requestsFor('set-auth-set-status');
+    expect(decisions.map(({ parameters }) => parameters)).toEqual([
+      { id: 'device-1', aid: 'set-2' },
+    ]);
     expect(device.id).toBe('device-1');
   });
 
@@ -136,7 +138,7 @@ describe('the user of a fleet', () => {
     expect(fleetUser.runDeployment).toBeUndefined();
     device.id = 'device-1';
     await expect(fleetUser.work()).rejects.toThrow();
-    expect(server.requestsFor('create-deployment').map((asked) => asked.json())).toEqual([
+    expect(server.requestsFor('create-deployment').map((request) => request.json())).toEqual([
       { name: 'test', artifact_name: 'release-2', devices: ['device-1'] },
     ]);
     expect(fleetUser.runDeployment).toMatchObject({
@@ -165,11 +167,11 @@ describe('the user of a fleet', () => {
   });
 
   it('resets its error count as soon as one round succeeds', async () => {
-    let asked = 0;
+    let requestCount = 0;
     const { fleetUser, metrics } = await hired(
       {
         'list-devices': ({ query }) => {
-          const ok = query.get('status') === 'accepted' || ++asked % 10 === 0;
+          const ok = query.get('status') === 'accepted' || ++requestCount % 10 === 0;
           return { status: ok ? 200 : 500, body: [] };
         },
       },

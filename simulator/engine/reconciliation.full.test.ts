@@ -42,10 +42,10 @@ function taking(
   environment: FakeServer,
   otherwise: (status: string, id: string) => number | undefined,
 ) {
-  return (asked: StubRequest) => {
-    const device = environment.deviceOf(asked);
+  return (request: StubRequest) => {
+    const device = environment.deviceOf(request);
     if (device === undefined) return { status: 401 };
-    const { status } = asked.json() as { status: string };
+    const { status } = request.json() as { status: string };
     const response = otherwise(status, device.id);
     if (response === undefined) device.status = status;
     return { status: response ?? 204 };
@@ -66,8 +66,8 @@ describe('a report in the reconciliation', () => {
       }),
       // If the deployment were offered again, the device would report that it is already installed,
       // and the records would agree.
-      'post-next-deployment-v2': (asked) =>
-        lost && own.deviceOf(asked)?.id === 'device-2' ? { status: 204 } : own.next(asked),
+      'post-next-deployment-v2': (request) =>
+        lost && own.deviceOf(request)?.id === 'device-2' ? { status: 204 } : own.next(request),
     }));
     const { reconciliation, verdicts, second } = await run(environment.server.baseUrl);
     expect(reconciliation).toMatchObject({

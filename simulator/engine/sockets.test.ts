@@ -46,9 +46,9 @@ async function socketServer(refuse: () => number | undefined = () => undefined) 
   const server = await StubServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
   const opened = new Happenings<WebSocket>();
-  const asked = new Happenings<IncomingMessage>();
+  const handshakes = new Happenings<IncomingMessage>();
   server.http.on('upgrade', (request, socket, head) => {
-    asked.add(request);
+    handshakes.add(request);
     const status = refuse();
     if (status !== undefined) {
       socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
@@ -60,7 +60,7 @@ async function socketServer(refuse: () => number | undefined = () => undefined) 
     for (const client of upgrades.clients) client.terminate();
     await server.close();
   });
-  return { baseUrl: server.baseUrl, opened, asked };
+  return { baseUrl: server.baseUrl, opened, handshakes };
 }
 
 async function fleetOfOne(baseUrl: string) {
@@ -73,9 +73,9 @@ function fleetOf(devices: readonly SimulatedDevice[], baseUrl: string) {
   const clock = new ManualClock(noonMs);
   const metrics = new RunMetrics(clock);
   const random = seededRandom('x');
-  const asked: string[] = [];
-  const wake = (): void => void asked.push('check-update');
-  const sendInventory = (): void => void asked.push('send-inventory');
+  const requests: string[] = [];
+  const wake = (): void => void requests.push('check-update');
+  const sendInventory = (): void => void requests.push('send-inventory');
   const facts: EventFact[] = [];
   const events = { emit: (fact: EventFact): void => void facts.push(fact) };
   const parts = { control: { wake, sendInventory }, events };
@@ -92,7 +92,7 @@ function fleetOf(devices: readonly SimulatedDevice[], baseUrl: string) {
   };
   const sockets = new FleetSockets(devices, options);
   closers.push(() => sockets.close());
-  return { clock, metrics, sockets, asked, facts, network };
+  return { clock, metrics, sockets, requests, facts, network };
 }
 
 /** Yields to the event loop until a condition holds; otherwise the test times out. */
@@ -118,13 +118,13 @@ async function connected({ clock, session, sockets, opened }: Connecting): Promi
 
 describe('the sockets of a fleet', () => {
   it('open as soon as the device has a token, and not before', async () => {
-    const { baseUrl, asked, opened } = await socketServer();
+    const { baseUrl, handshakes, opened } = await socketServer();
     const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     clock.advance(60_000);
     expect(metrics.exchangeCount).toBe(0);
     session.token = token;
     clock.advance(250);
-    const request = await asked.next();
+    const request = await handshakes.next();
     expect(request.headers.authorization).toBe(`Bearer ${token}`);
     expect(request.headers['sec-websocket-protocol']).toBeUndefined();
     expect(request.headers['sec-websocket-version']).toBe('13');
@@ -137,7 +137,7 @@ describe('the sockets of a fleet', () => {
   });
 
   it('are checked in turn when they are many, each ten times a second', async () => {
-    const { baseUrl, asked } = await socketServer();
+    const { baseUrl, handshakes } = await socketServer();
     const devices = Array.from({ length: 1201 }, () => deviceOf());
     for (const index of [0, 600, 1200]) {
       const device = devices[index];
@@ -150,7 +150,7 @@ describe('the sockets of a fleet', () => {
     expect(sockets.openingCount()).toBe(1);
     clock.advance(65);
     expect(sockets.openingCount()).toBe(3);
-    for (const _ of [1, 2, 3]) await asked.next();
+    for (const _ of [1, 2, 3]) await handshakes.next();
     await until(() => sockets.openCount() === 3);
     expect(sockets.openingCount()).toBe(0);
   });
@@ -229,11 +229,11 @@ describe('the sockets of a fleet', () => {
   });
 
   it('make the device authenticate again when the server no longer accepts its token', async () => {
-    const { baseUrl, asked } = await socketServer(() => 401);
+    const { baseUrl, handshakes } = await socketServer(() => 401);
     const { clock, session, metrics } = await fleetOfOne(baseUrl);
     session.token = token;
     clock.advance(250);
-    await asked.next();
+    await handshakes.next();
     await until(() => metrics.exchangeCount === 1);
     clock.advance(250);
     expect(session.token).toBeUndefined();
@@ -241,11 +241,11 @@ describe('the sockets of a fleet', () => {
   });
 
   it('keep the token when the server refuses for another reason', async () => {
-    const { baseUrl, asked } = await socketServer(() => 503);
+    const { baseUrl, handshakes } = await socketServer(() => 503);
     const { clock, session, metrics } = await fleetOfOne(baseUrl);
     session.token = token;
     clock.advance(250);
-    await asked.next();
+    await handshakes.next();
     await until(() => metrics.exchangeCount === 1);
     clock.advance(250);
     expect(session.token).toBe(token);
@@ -313,10 +313,10 @@ describe('a device that receives messages over its socket', () => {
   });
 
   it('executes the commands to its update client', async () => {
-    const { ask, asked } = await spoken();
+    const { ask, requests } = await spoken();
     await ask({ proto: 4, typ: 'check-update', sid: 's' });
     await ask({ proto: 4, typ: 'send-inventory', sid: 's' });
-    expect(asked).toEqual(['check-update', 'send-inventory']);
+    expect(requests).toEqual(['check-update', 'send-inventory']);
   });
 
   it('sends messages that fall due without a request', async () => {
@@ -374,11 +374,11 @@ describe('a device that receives messages over its socket', () => {
     await until(() => sockets.openCount() === 0);
     clock.advance(250);
     clock.advance(1000);
-    const again = await connect();
-    again.send(encodeConnectMessage({ proto: 1, typ: 'shell', sid: 's' }));
+    const secondSocket = await connect();
+    secondSocket.send(encodeConnectMessage({ proto: 1, typ: 'shell', sid: 's' }));
     expect(String((await received.next()).body)).toBe('session not found');
     const body = encodeBody({ path: '/tmp/a' });
-    again.send(encodeConnectMessage({ proto: 2, typ: 'get_file', sid: 's', body }));
+    secondSocket.send(encodeConnectMessage({ proto: 2, typ: 'get_file', sid: 's', body }));
     expect(String((await received.next()).body)).toBe('x\n');
   });
 });

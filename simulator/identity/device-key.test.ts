@@ -29,9 +29,9 @@ describe('the key of a device', () => {
     const pemOf = (seed: string, generation: number) =>
       deviceKey(seededRandom(seed), 0, 'ed25519', generation).publicKeyPem;
     const first = [0, 1, 2].map((each) => pemOf('x', each));
-    const again = [0, 1, 2].map((each) => pemOf('x', each));
+    const second = [0, 1, 2].map((each) => pemOf('x', each));
     expect(new Set(first).size).toBe(3);
-    expect(again).toEqual(first);
+    expect(second).toEqual(first);
     expect(pemOf('x', 0)).toBe(deviceKey(random, 0, 'ed25519').publicKeyPem);
   });
 

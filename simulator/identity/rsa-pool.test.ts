@@ -56,8 +56,8 @@ describe('the pool of RSA keys', () => {
       { made: 0, total: 1 },
       { made: 1, total: 1 },
     ]);
-    const again = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
-    expect(again.publicKeyPem).toBe(first.publicKeyPem);
+    const second = await poolOf({ onProgress: (progress) => notified.push(progress) }).key(1);
+    expect(second.publicKeyPem).toBe(first.publicKeyPem);
     expect(notified).toHaveLength(2);
   });
 

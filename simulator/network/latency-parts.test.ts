@@ -85,10 +85,10 @@ describe('the latency of an exchange', () => {
 
   it('has no parts when no response arrived', async () => {
     const { server, fixture } = await heldServer();
-    const asked = fixture.transport.exchange(request);
+    const exchange = fixture.transport.exchange(request);
     await server.untilAsked('get-configuration', 1);
     fixture.clock.advance(5000);
-    await expect(asked).rejects.toThrow('no complete response');
+    await expect(exchange).rejects.toThrow('no complete response');
     expect(fixture.metrics.latencies()).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function asked(response: StubResponse, next = response) {
+async function apiWith(response: StubResponse, next = response) {
   const server = await StubServer.start({
     'get-configuration': () => response,
     'get-next-deployment': () => next,
@@ -58,12 +58,12 @@ describe('the server behind the base URL', () => {
       /answered with 503 and an HTML page \(without a title\); wait until the server is up/,
     ],
   ])('is refused with one sentence when it is %s', async (_what, response, sentence) => {
-    const { shown } = await asked(response);
+    const { shown } = await apiWith(response);
     await expect(shown).rejects.toThrow(sentence);
   });
 
   it('is refused when it does not answer within five seconds', async () => {
-    const { server, fixture, shown } = await asked('no-response');
+    const { server, fixture, shown } = await apiWith('no-response');
     const refused = expect(shown).rejects.toThrow('no complete response within 5000 ms');
     await server.untilAsked('get-configuration');
     fixture.clock.advance(5000);
@@ -71,14 +71,14 @@ describe('the server behind the base URL', () => {
   });
 
   it('is accepted as this API when it has no configuration, but deployments', async () => {
-    const { shown } = await asked({ status: 404 }, { status: 401 });
+    const { shown } = await apiWith({ status: 404 }, { status: 401 });
     await expect(shown).resolves.toBeUndefined();
   });
 
   it.each([401, 403, 429, 500, 503])(
     'is accepted as this API when it answers %i without a page',
     async (status) => {
-      const { shown } = await asked({ status });
+      const { shown } = await apiWith({ status });
       await expect(shown).resolves.toBeUndefined();
     },
   );

@@ -115,9 +115,9 @@ describe('a simulated network', () => {
     expect(count('through') + count('timeout') + count('transport/NETWORK_LOSS')).toBe(200);
     expect(waitsMs.filter((waitMs) => waitMs > 4000)).toHaveLength(count('timeout'));
     // Some responses were lost on the way back, so the server has received those requests.
-    const asked = server.requestsFor('post-alerts').length;
-    expect(asked).toBeGreaterThan(count('through'));
-    expect(asked).toBeLessThan(200);
+    const receivedCount = server.requestsFor('post-alerts').length;
+    expect(receivedCount).toBeGreaterThan(count('through'));
+    expect(receivedCount).toBeLessThan(200);
   });
 
   it('loses the same exchanges for the same seed, and others for another seed', async () => {

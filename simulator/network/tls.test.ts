@@ -59,23 +59,29 @@ function hello(host: string, caPem?: string, at: HelloOptions = {}) {
 describe('a server that requires client certificates', () => {
   const own = { certPem: certificatePem, keyPem };
 
-  async function asking() {
+  async function startServer() {
     const settings = { requestCert: true, rejectUnauthorized: true, ca: certificatePem };
-    const asks = createServer({ key: keyPem, cert: certificatePem, ...settings }, (_, response) => {
-      response.end('hello');
-    });
-    const sockets = new WebSocketServer({ server: asks });
-    await new Promise<void>((resolve) => asks.listen(0, '127.0.0.1', resolve));
+    const strictServer = createServer(
+      { key: keyPem, cert: certificatePem, ...settings },
+      (_, response) => {
+        response.end('hello');
+      },
+    );
+    const sockets = new WebSocketServer({ server: strictServer });
+    await new Promise<void>((resolve) => strictServer.listen(0, '127.0.0.1', resolve));
     closers.push(() => {
       for (const client of sockets.clients) client.terminate();
-      asks.closeAllConnections();
-      asks.close();
+      strictServer.closeAllConnections();
+      strictServer.close();
     });
-    return { serverPort: (asks.address() as AddressInfo).port, metrics: new RunMetrics(clock) };
+    return {
+      serverPort: (strictServer.address() as AddressInfo).port,
+      metrics: new RunMetrics(clock),
+    };
   }
 
   it('serves a client that has one and counts an error otherwise', async () => {
-    const at = await asking();
+    const at = await startServer();
     const { body } = await hello('127.0.0.1', certificatePem, { ...at, ...own });
     expect(body.toString()).toBe('hello');
     const thrown = await hello('127.0.0.1', certificatePem, at).catch((error: unknown) => error);
@@ -87,7 +93,7 @@ describe('a server that requires client certificates', () => {
     ['opens for a device that has one', own, 'open', 0],
     ['closes for a device that has none, and counts it', {}, 'closed', 1],
   ])('has a WebSocket that %s', async (_what, mine, state, unanswered) => {
-    const { serverPort, metrics: observer } = await asking();
+    const { serverPort, metrics: observer } = await startServer();
     const options = { baseUrl: `https://127.0.0.1:${serverPort}`, clock, observer };
     const limits = { requestTimeLimitMs: 5000, caPem: certificatePem };
     const socket = new DeviceSocket(token, { ...options, ...limits, ...mine });

@@ -53,12 +53,12 @@ function deviceListing(id: string, index: number, pubkey: string) {
 /** A server with these devices and deployments that removes them on request. */
 async function serverWith(known: readonly string[], responses: Responses = {}) {
   const left = new Set(known);
-  const gone = (id = ''): StubResponse => ({ status: left.delete(id) ? 204 : 404 });
+  const removal = (id = ''): StubResponse => ({ status: left.delete(id) ? 204 : 404 });
   const server = await StubServer.start({
     login: () => ({ status: 200, body: token }),
     'list-devices': () => ({ status: 200, body: [] }),
-    'decommission-device': ({ parameters }) => gone(parameters.id),
-    'abort-deployment': ({ parameters }) => gone(parameters.id),
+    'decommission-device': ({ parameters }) => removal(parameters.id),
+    'abort-deployment': ({ parameters }) => removal(parameters.id),
     ...responses,
   });
   closers.push(() => server.close());
@@ -107,9 +107,9 @@ describe('a cleanup of the server', () => {
     const { server } = await serverWith(['id-0', 'id-1', 'id-2']);
     keep(ledger, server.baseUrl, ...threeMade);
     await cleanUp();
-    const asked = server.requestsFor('decommission-device').length;
+    const requestCount = server.requestsFor('decommission-device').length;
     await expect(cleanUp()).rejects.toThrow('there is no ledger at');
-    expect(server.requestsFor('decommission-device')).toHaveLength(asked);
+    expect(server.requestsFor('decommission-device')).toHaveLength(requestCount);
   });
 
   it('keeps the ledger when the server knows none of its entries, unless forced', async () => {

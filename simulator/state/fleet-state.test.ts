@@ -69,24 +69,24 @@ describe('a fleet kept in a state folder', () => {
   it('is restored unchanged after a kill at any time', async () => {
     const [, deviceBefore] = await livedFleet();
     killed();
-    const again = devicesOf(2);
-    const state = stateOf(again);
+    const restored = devicesOf(2);
+    const state = stateOf(restored);
     const {
       session: _,
       storedSession: __,
       deployments: ___,
       ...facts
     } = deviceBefore ?? deviceOf();
-    expect(again[1]).toMatchObject(facts);
-    expect(again[1]?.storedSession).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
-    expect(again[1]?.deployments).toEqual([
+    expect(restored[1]).toMatchObject(facts);
+    expect(restored[1]?.storedSession).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
+    expect(restored[1]?.deployments).toEqual([
       { ...deviceBefore?.deployments[0], interruptedBy: 'simulator' },
     ]);
     expect(state.runDeployment).toEqual({
       deploymentId: 'deployment-1',
       artifactName: 'release-2',
     });
-    expect(again[0]).toEqual({ ...devicesOf(1)[0] });
+    expect(restored[0]).toEqual({ ...devicesOf(1)[0] });
   });
 
   it('is the same again after each further restart', async () => {
@@ -106,9 +106,9 @@ describe('a fleet kept in a state folder', () => {
     const file = join(folder, 'fleet.ndjson');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.slice(0, -20));
-    const again = devicesOf(2);
-    expect(stateOf(again).runDeployment).toBeUndefined();
-    expect(again[1]?.deployments).toHaveLength(1);
+    const restored = devicesOf(2);
+    expect(stateOf(restored).runDeployment).toBeUndefined();
+    expect(restored[1]?.deployments).toHaveLength(1);
   });
 
   it('does not restore what a device has lost, such as its token', async () => {
@@ -120,10 +120,12 @@ describe('a fleet kept in a state folder', () => {
     }) as SimulatedDevice['deployments'][number];
     open[0]?.recordChange(device, device.deployments[0]);
     killed();
-    const again = devicesOf(2);
-    stateOf(again);
-    expect(again[1]?.storedSession?.token).toBeUndefined();
-    expect(again[1]?.deployments).toMatchObject([{ state: 'aborted', interruptedBy: undefined }]);
+    const restored = devicesOf(2);
+    stateOf(restored);
+    expect(restored[1]?.storedSession?.token).toBeUndefined();
+    expect(restored[1]?.deployments).toMatchObject([
+      { state: 'aborted', interruptedBy: undefined },
+    ]);
   });
 
   it('writes only members that have changed', async () => {
@@ -150,9 +152,9 @@ describe('a fleet kept in a state folder', () => {
     }
     expect(statSync(join(folder, 'fleet.ndjson')).size).toBeLessThan(40 * 2 ** 20);
     killed();
-    const [again = deviceOf()] = devicesOf(1);
-    stateOf([again], { devices: 1 });
-    expect(again.configuration.iteration).toBe('399');
+    const [restored = deviceOf()] = devicesOf(1);
+    stateOf([restored], { devices: 1 });
+    expect(restored.configuration.iteration).toBe('399');
   });
 
   it('keeps its tokens in files that only their owner can read', async () => {
@@ -169,9 +171,9 @@ describe('a fleet kept in a state folder', () => {
     state.recordChange(device);
     state.close();
     open.splice(0);
-    const [again = deviceOf()] = devicesOf(1, 1);
-    stateOf([again], { shard: { index: 1, of: 2 } });
-    expect(again.id).toBe('id-1');
+    const [restored = deviceOf()] = devicesOf(1, 1);
+    stateOf([restored], { shard: { index: 1, of: 2 } });
+    expect(restored.id).toBe('id-1');
     expect(readdirSync(folder)).toEqual(['shard-1-of-2']);
   });
 

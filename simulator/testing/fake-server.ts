@@ -58,13 +58,13 @@ export class FakeServer {
   }
 
   /** Offers the deployment to a device that belongs to it and has not finished it. */
-  next(asked: StubRequest): StubResponse {
-    const device = this.deviceOf(asked);
+  next(request: StubRequest): StubResponse {
+    const device = this.deviceOf(request);
     if (device === undefined) return { status: 401 };
     const finalStatuses = ['success', 'failure', 'aborted', 'already-installed'];
     if (!this.deployedTo?.has(device.id) || finalStatuses.includes(device.status ?? ''))
       return noContent;
-    const { device_provides: provides } = asked.json() as {
+    const { device_provides: provides } = request.json() as {
       device_provides: { artifact_name: string };
     };
     if (provides.artifact_name === release) {
@@ -80,7 +80,7 @@ export class FakeServer {
   #answers(): Responses {
     return {
       login: () => ({ status: 200, body: tokenFor('user') }),
-      'post-auth-request': (asked) => this.#letIn(asked),
+      'post-auth-request': (request) => this.#letIn(request),
       'list-devices': ({ query }) => ({ status: 200, body: this.#listed(query.get('status')) }),
       'set-auth-set-status': ({ parameters }) => {
         for (const device of this.devices.values()) {
@@ -88,8 +88,8 @@ export class FakeServer {
         }
         return noContent;
       },
-      'create-deployment': (asked) => {
-        this.deployedTo = new Set((asked.json() as { devices: string[] }).devices);
+      'create-deployment': (request) => {
+        this.deployedTo = new Set((request.json() as { devices: string[] }).devices);
         return { status: 201, headers: { location: './deployment-1' } };
       },
       'list-deployment-devices': () => ({ status: 200, body: this.#deviceDeployments() }),
@@ -100,8 +100,8 @@ export class FakeServer {
         }
         return noContent;
       },
-      'post-next-deployment-v2': (asked) => this.next(asked),
-      'put-deployment-status': (asked) => this.#report(asked),
+      'post-next-deployment-v2': (request) => this.next(request),
+      'put-deployment-status': (request) => this.#report(request),
       'put-deployment-log': () => noContent,
       'download-artifact': () => ({ status: 200, body: this.#file }),
       'get-configuration': emptyConfiguration,
@@ -112,8 +112,8 @@ export class FakeServer {
     };
   }
 
-  #letIn(asked: StubRequest): StubResponse {
-    const { id_data, pubkey } = asked.json() as { id_data: string; pubkey: string };
+  #letIn(request: StubRequest): StubResponse {
+    const { id_data, pubkey } = request.json() as { id_data: string; pubkey: string };
     const number = this.devices.size + 1;
     const device = this.devices.get(pubkey) ?? {
       id: `device-${number}`,
@@ -150,11 +150,11 @@ export class FakeServer {
     return counts;
   }
 
-  #report(asked: StubRequest): StubResponse {
-    const device = this.deviceOf(asked);
+  #report(request: StubRequest): StubResponse {
+    const device = this.deviceOf(request);
     if (device === undefined) return { status: 401 };
     if (device.status === 'aborted') return { status: 409 };
-    device.status = (asked.json() as { status: string }).status;
+    device.status = (request.json() as { status: string }).status;
     return noContent;
   }
 }

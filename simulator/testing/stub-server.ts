@@ -38,7 +38,7 @@ export type StubResponse =
   | 'cut';
 
 export type Responses = Partial<
-  Record<AnyOperationId, (asked: StubRequest) => StubResponse | Promise<StubResponse>>
+  Record<AnyOperationId, (request: StubRequest) => StubResponse | Promise<StubResponse>>
 >;
 
 /** Answers with an empty configuration; 401 without a token, as every server of this API. */
@@ -81,7 +81,7 @@ export class StubServer {
 
   /** Returns the requests for one operation, in order. */
   requestsFor(operation: AnyOperationId): StubRequest[] {
-    return this.requests.filter((asked) => asked.operation === operation);
+    return this.requests.filter((request) => request.operation === operation);
   }
 
   /** Resolves once the operation has been requested `count` times. */

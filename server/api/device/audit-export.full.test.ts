@@ -246,9 +246,9 @@ describe('a slow reader of the CSV export', () => {
     const url = `${server.baseUrl}${operations['export-audit-logs'].path}`;
     const headers = { Authorization: `Bearer ${server.adminToken}` };
     return new Promise((resolve, reject) => {
-      const asking = request(url, { headers }, resolve);
-      asking.on('error', reject);
-      asking.end();
+      const clientRequest = request(url, { headers }, resolve);
+      clientRequest.on('error', reject);
+      clientRequest.end();
     });
   }
 

@@ -293,8 +293,8 @@ describe('a download with an invalid configuration link', () => {
     expect((await fetchFile(uri)).status).toBe(200);
     server.clock.advance(1);
     expect((await fetchFile(uri)).status).toBe(403);
-    const again = await nextRequests['POST v2'](server, device.token, board);
-    const fresh = `${instructionsIn(again).artifact.source.uri}`;
+    const secondPoll = await nextRequests['POST v2'](server, device.token, board);
+    const fresh = `${instructionsIn(secondPoll).artifact.source.uri}`;
     expect((await fetchFile(fresh)).status).toBe(200);
   });
 });

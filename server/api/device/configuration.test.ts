@@ -99,8 +99,8 @@ describe('the configuration that a device reads', () => {
     await put({ timezone: 'UTC' });
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('decommission-device', call);
-    const again = await acceptedDevice(server, `configuration-${deviceCount}`);
-    expect([await read(), await read(again)]).toEqual([401, {}]);
+    const newDevice = await acceptedDevice(server, `configuration-${deviceCount}`);
+    expect([await read(), await read(newDevice)]).toEqual([401, {}]);
   });
 });
 

@@ -30,15 +30,15 @@ async function instructions(
 
 describe('the update control map in version 2 instructions', () => {
   it('is in artifact only, as the contract says', async () => {
-    const asked = { takesMap: true, given: { update_control_map: map } };
-    const { id, body } = await instructions([], asked);
+    const options = { takesMap: true, given: { update_control_map: map } };
+    const { id, body } = await instructions([], options);
     expect(body).toMatchObject({ artifact: { update_control_map: { id, ...map } } });
     expect(Object.keys(body)).toEqual(['id', 'artifact']);
   });
 
   it('is also beside id under the dialect top-level-control-map', async () => {
-    const asked = { takesMap: true, given: { update_control_map: map } };
-    const { id, body } = await instructions(['top-level-control-map'], asked);
+    const options = { takesMap: true, given: { update_control_map: map } };
+    const { id, body } = await instructions(['top-level-control-map'], options);
     expect(body).toMatchObject({
       update_control_map: { id, ...map },
       artifact: { update_control_map: { id, ...map } },
@@ -48,8 +48,8 @@ describe('the update control map in version 2 instructions', () => {
   it.each([
     ['a device that does not take maps', { takesMap: false, given: { update_control_map: map } }],
     ['a deployment without one', { takesMap: true, given: {} }],
-  ])('is absent under the dialect top-level-control-map for %s', async (_, asked) => {
-    const { body } = await instructions(['top-level-control-map'], asked);
+  ])('is absent under the dialect top-level-control-map for %s', async (_, options) => {
+    const { body } = await instructions(['top-level-control-map'], options);
     expect(JSON.stringify(body)).not.toContain('update_control_map');
   });
 });

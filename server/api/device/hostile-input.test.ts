@@ -176,11 +176,11 @@ function expectOrderly(response: TestResponse): void {
 
 describe('a server under random input', () => {
   // A logout would end the session that all other calls use; a response to HEAD has no body.
-  const asked = (Object.keys(rows) as OperationId[]).filter(
+  const operationIds = (Object.keys(rows) as OperationId[]).filter(
     (id) => id !== 'logout' && (rows[id] as Operation).method !== 'HEAD',
   );
 
-  it.each(asked)('never fails with 5xx in the operation %s', async (operation) => {
+  it.each(operationIds)('never fails with 5xx in the operation %s', async (operation) => {
     const { method, authorization } = rows[operation] as Operation;
     const property = fc.asyncProperty(request, async (sent) => {
       // A lone surrogate cannot be written into a path.
@@ -236,16 +236,16 @@ describe('a device type with half a surrogate pair', () => {
   it.each(['POST v1', 'POST v2'] as const)(
     'returns 400 if a configuration is deployed: %s',
     async (operation) => {
-      const asking = await acceptedDevice(server, `half-${operation}`);
-      const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };
+      const poller = await acceptedDevice(server, `half-${operation}`);
+      const call = { token: server.adminToken, parameters: { id: poller.id }, json: {} };
       expect((await server.call('deploy-configuration', call)).status).toBe(200);
-      const response = await nextRequests[operation](server, asking.token, half);
+      const response = await nextRequests[operation](server, poller.token, half);
       expectOrderly(response);
       expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('half a surrogate pair'),
       ]);
-      expect((await nextRequests[operation](server, asking.token, board)).status).toBe(200);
+      expect((await nextRequests[operation](server, poller.token, board)).status).toBe(200);
     },
   );
 });

@@ -298,8 +298,8 @@ describe('the inventory of a device', () => {
   it('has the real status in scope identity, even if identity data forges one', async () => {
     const json = { identity_data: { mac: 'x', status: 'forged' }, pubkey: device.publicKeyPem };
     const call = { token: server.adminToken, json };
-    const made = await server.call('preauthorize-device', call);
-    const id = made.headers.get('location')?.split('/').at(-1) ?? '';
+    const response = await server.call('preauthorize-device', call);
+    const id = response.headers.get('location')?.split('/').at(-1) ?? '';
     device = { ...device, id };
     const { attributes } = await inventory();
     expect(attributes.filter(({ scope }) => scope === 'identity')).toEqual([

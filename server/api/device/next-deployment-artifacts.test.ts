@@ -57,8 +57,8 @@ describe('a deployment for other device types', () => {
       const name = `types-${operation}`;
       await publish(server, { name });
       const { device, id } = await waitingDevice(name);
-      const asked = { artifact_name: 'older', ...provides };
-      expect((await nextRequests[operation](server, device.token, asked)).status).toBe(204);
+      const pollData = { artifact_name: 'older', ...provides };
+      expect((await nextRequests[operation](server, device.token, pollData)).status).toBe(204);
       expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
         status: 'noartifact',
         finished: expect.stringMatching(/Z$/),
@@ -127,8 +127,8 @@ describe('the dependencies of an artifact', () => {
 
   it('are not met by version 1 GET, which cannot send free-form pairs', async () => {
     const { device, id } = await waitingDevice('depending');
-    const asked = { device_type: 'board', artifact_name: 'older' };
-    expect((await nextRequests['GET v1'](server, device.token, asked)).status).toBe(204);
+    const pollData = { device_type: 'board', artifact_name: 'older' };
+    expect((await nextRequests['GET v1'](server, device.token, pollData)).status).toBe(204);
     expect(await statusOf(server, id, device)).toBe('noartifact');
   });
 });

@@ -25,11 +25,11 @@ afterAll(() => server.close());
 const provides = { device_type: 'board', artifact_name: 'release-0', checksum: 'abc' };
 
 /** Returns a device that was served a deployment by this operation. */
-async function servedDevice(ask: NextRequestCall, asked: Record<string, string> = provides) {
+async function servedDevice(ask: NextRequestCall, pollData: Record<string, string> = provides) {
   deviceCount += 1;
   const device = await acceptedDevice(server, `conflict-${deviceCount}`);
   const id = await deploy(server, [device]);
-  instructionsIn(await ask(server, device.token, asked));
+  instructionsIn(await ask(server, device.token, pollData));
   return { device, id };
 }
 

@@ -163,8 +163,8 @@ describe('a repeated request while a deployment is in progress', () => {
     await deploy(server, [device], { name: 'younger' });
     await nextRequests['POST v1'](server, device.token, board);
     await report(server, device, { id, status });
-    const again = await nextRequests['POST v1'](server, device.token, board);
-    expect(instructionsIn(again).id).toBe(id);
+    const secondPoll = await nextRequests['POST v1'](server, device.token, board);
+    expect(instructionsIn(secondPoll).id).toBe(id);
     expect(await statusOf(server, id, device)).toBe(status);
   });
 
@@ -188,8 +188,8 @@ describe('a repeated request while a deployment is in progress', () => {
     await nextRequests['POST v2'](server, device.token, board);
     await report(server, device, { id, status: 'failure' });
     await report(server, device, { id, status: 'downloading' });
-    const again = await nextRequests['POST v2'](server, device.token, board);
-    expect(instructionsIn(again).id).toBe(id);
+    const laterPoll = await nextRequests['POST v2'](server, device.token, board);
+    expect(instructionsIn(laterPoll).id).toBe(id);
   });
 });
 
@@ -270,10 +270,10 @@ describe('the update control map in deployment instructions', () => {
     [true, true],
     [false, false],
     [undefined, false],
-  ])('is present, if requested with %s, in artifact: %s', async (asked, isThere) => {
+  ])('is present, if requested with %s, in artifact: %s', async (takesMap, isThere) => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map });
-    const json = { device_provides: board, update_control_map: asked };
+    const json = { device_provides: board, update_control_map: takesMap };
     const response = await server.call('post-next-deployment-v2', { token: device.token, json });
     const { artifact, ...rest } = response.json<DeploymentInstructionsV2>();
     expect(rest).toEqual({ id });

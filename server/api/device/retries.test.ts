@@ -69,9 +69,9 @@ describe('a deployment with retries', () => {
     });
     expect(await deploymentOf(id)).toMatchObject({ status: 'inprogress' });
     await next(device);
-    const again = await deviceDeploymentOf(server, id, device);
-    expect(again).toMatchObject({ status: 'pending', attempts: 2 });
-    expect(again).not.toHaveProperty('substate');
+    const retried = await deviceDeploymentOf(server, id, device);
+    expect(retried).toMatchObject({ status: 'pending', attempts: 2 });
+    expect(retried).not.toHaveProperty('substate');
     await report(server, device, { id, status: 'success' });
     expect(await deploymentOf(id)).toMatchObject({ status: 'finished' });
   });

@@ -47,12 +47,12 @@ afterAll(() => server.close());
 /** Returns a device with this identity, which the server accepts automatically. */
 async function arrived(identity: object | string, more: object = {}): Promise<AcceptedDevice> {
   const idData = typeof identity === 'string' ? identity : JSON.stringify(identity);
-  const made = { ...newDevice('poison'), idData };
-  const body = JSON.stringify({ ...more, id_data: idData, pubkey: made.publicKeyPem });
-  expect((await authenticate(server, made, { body })).status).toBe(401);
-  const { status, text: token } = await authenticate(server, made, { body });
+  const hostileDevice = { ...newDevice('poison'), idData };
+  const body = JSON.stringify({ ...more, id_data: idData, pubkey: hostileDevice.publicKeyPem });
+  expect((await authenticate(server, hostileDevice, { body })).status).toBe(401);
+  const { status, text: token } = await authenticate(server, hostileDevice, { body });
   expect([status, idData]).toEqual([200, idData]);
-  return { ...made, token, ...(await idsOf(made.publicKeyPem)) };
+  return { ...hostileDevice, token, ...(await idsOf(hostileDevice.publicKeyPem)) };
 }
 
 async function idsOf(pubkey: string) {

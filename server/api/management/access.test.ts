@@ -99,9 +99,9 @@ describe('a user whose role permits nothing', () => {
   it('gets 403 with a personal access token too', async () => {
     const user = await userWithSets(server, 'scripts@example.com', [{ name: 'ManageTokens' }]);
     const json = { name: 'script' };
-    const made = await server.call('create-personal-token', { token: user.token, json });
-    expect(made.status).toBe(200);
-    expect((await server.call('list-devices', { token: made.text })).status).toBe(403);
+    const personal = await server.call('create-personal-token', { token: user.token, json });
+    expect(personal.status).toBe(200);
+    expect((await server.call('list-devices', { token: personal.text })).status).toBe(403);
   });
 });
 

@@ -141,8 +141,8 @@ describe('the audit log gets an entry with its user', () => {
   );
 
   it('for each operation that changes a resource: all have a test here', () => {
-    const here = [...resourceCallIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
-    const missing = changing.filter((id) => !here.includes(id));
+    const testedIds = [...resourceCallIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
+    const missing = changing.filter((id) => !testedIds.includes(id));
     expect(missing).toEqual(['complete-email-change']);
   });
 });

@@ -68,8 +68,8 @@ async function withSecondKey(name: string) {
 async function preauthorized(name: string) {
   const device = newDevice(name);
   const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
-  const made = await server.call('preauthorize-device', userCall({ json }));
-  const id = made.headers.get('location')?.split('/').at(-1) ?? '';
+  const response = await server.call('preauthorize-device', userCall({ json }));
+  const id = response.headers.get('location')?.split('/').at(-1) ?? '';
   const [known] = await knownDevices(server, { id });
   return { ...device, id, authSetId: known?.auth_sets[0]?.id ?? '' };
 }
@@ -208,10 +208,13 @@ describe('the deletion of an authentication set', () => {
     const { first, second } = await withSecondKey('two');
     await callOnSet('delete-auth-set', second);
     expect(await statusWith(first.token)).toBe(200);
-    const again = await withSecondKey('two more');
-    await callOnSet('delete-auth-set', again.first);
-    const [known] = await knownDevices(server, { id: again.first.id });
-    expect(known).toMatchObject({ status: 'pending', auth_sets: [{ id: again.second.authSetId }] });
+    const otherDevice = await withSecondKey('two more');
+    await callOnSet('delete-auth-set', otherDevice.first);
+    const [known] = await knownDevices(server, { id: otherDevice.first.id });
+    expect(known).toMatchObject({
+      status: 'pending',
+      auth_sets: [{ id: otherDevice.second.authSetId }],
+    });
   });
 
   it('deletes a device whose only set is preauthorized', async () => {

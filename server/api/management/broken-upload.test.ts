@@ -47,8 +47,8 @@ describe('an upload whose connection is cut', () => {
     ['in the middle of the file', -5000, ''],
     ['after the file, in another part', undefined, `\r\n${part('more')}more`],
   ])('leaves no file and no entry, and the server still works: %s', async (_, end, restOfBody) => {
-    const gone = new AbortController();
-    const changes = watch(storeFolder(), { signal: gone.signal });
+    const watching = new AbortController();
+    const changes = watch(storeFolder(), { signal: watching.signal });
     const upload = request(server.baseUrl + managementOperations['upload-artifact'].path, {
       method: 'POST',
       headers: {
@@ -65,7 +65,7 @@ describe('an upload whose connection is cut', () => {
       if (storedFiles().length === 0) break;
       upload.destroy();
     }
-    gone.abort();
+    watching.abort();
     expect(await listArtifacts()).toEqual([]);
     const query = { object_type: 'artifact' };
     const logs = await server.call('list-audit-logs', { token: server.adminToken, query });

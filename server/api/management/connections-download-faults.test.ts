@@ -148,9 +148,9 @@ describe('a download from a device that violates the protocol', () => {
     ['that is missing', {}],
   ])('returns 502 if its first chunk has an offset %s', async (_, props = {}) => {
     const response = download();
-    const asked = await beginDownload(device);
+    const getFile = await beginDownload(device);
     const body = Buffer.from('hello');
-    device.reply(asked, { proto: fileTransfer, typ: 'file_chunk', props, body });
+    device.reply(getFile, { proto: fileTransfer, typ: 'file_chunk', props, body });
     expect(await errorOf(response)).toEqual([502, expect.stringMatching(/offset .* instead of 0/)]);
   });
 });
@@ -177,13 +177,13 @@ describe('a download from a device that sends nothing', () => {
 
   it('allows 60 s for each chunk', async () => {
     const response = download();
-    const asked = await beginDownload(device);
+    const getFile = await beginDownload(device);
     for (const offset of [0, 1, 2]) {
       await passTime(stage, deadlineMs - 1);
-      sayChunk(device, asked, { offset, body: Buffer.from('x') });
+      sayChunk(device, getFile, { offset, body: Buffer.from('x') });
       await device.waitUntilReceived();
     }
-    sayChunk(device, asked, { offset: 3 });
+    sayChunk(device, getFile, { offset: 3 });
     expect((await response).text).toBe('xxx');
   });
 });
@@ -191,31 +191,34 @@ describe('a download from a device that sends nothing', () => {
 describe('a download whose content has begun', () => {
   async function begun() {
     const own = askUnread(stage);
-    const asked = await beginDownload(device);
-    sayChunk(device, asked, { offset: 0, body: Buffer.from('hello') });
+    const getFile = await beginDownload(device);
+    sayChunk(device, getFile, { offset: 0, body: Buffer.from('hello') });
     const [response] = (await once(own, 'response')) as [IncomingMessage];
     expect(response.statusCode).toBe(200);
     const ended = response.toArray().then(
       () => 'whole',
       (error: Error & { code?: string }) => error.code,
     );
-    return { asked, ended, response };
+    return { getFile, ended, response };
   }
 
-  it.each<[string, (asked: ConnectMessage) => void]>([
-    ['a wrong offset', (asked) => sayChunk(device, asked, { offset: 4, body: Buffer.from('o') })],
+  it.each<[string, (getFile: ConnectMessage) => void]>([
+    [
+      'a wrong offset',
+      (getFile) => sayChunk(device, getFile, { offset: 4, body: Buffer.from('o') }),
+    ],
     [
       'an offset that repeats',
-      (asked) => sayChunk(device, asked, { offset: 0, body: Buffer.from('hello') }),
+      (getFile) => sayChunk(device, getFile, { offset: 0, body: Buffer.from('hello') }),
     ],
-    ['an end at a wrong offset', (asked) => sayChunk(device, asked, { offset: 4 })],
-    ['an error', (asked) => sayError(device, asked, { err: 'disk failed' })],
-    ['a close', (asked) => device.reply(asked, { proto: control, typ: 'close' })],
+    ['an end at a wrong offset', (getFile) => sayChunk(device, getFile, { offset: 4 })],
+    ['an error', (getFile) => sayError(device, getFile, { err: 'disk failed' })],
+    ['a close', (getFile) => device.reply(getFile, { proto: control, typ: 'close' })],
     ['the end of the device', () => device.socket.terminate()],
     ['garbage', () => device.socket.send('garbage')],
   ])('is cut off by %s', async (_, go) => {
-    const { asked, ended } = await begun();
-    go(asked);
+    const { getFile, ended } = await begun();
+    go(getFile);
     expect(await ended).toBe('ECONNRESET');
   });
 
@@ -228,32 +231,32 @@ describe('a download whose content has begun', () => {
   });
 
   it('is ended at the device if the caller disconnects', async () => {
-    const { asked, response } = await begun();
+    const { getFile, response } = await begun();
     const closed = once(response, 'close');
     response.destroy();
     await closed;
     for (let at = 5; at < 200 && device.waiting.length === 0; at += 1) {
-      sayChunk(device, asked, { offset: at, body: Buffer.from('x') });
+      sayChunk(device, getFile, { offset: at, body: Buffer.from('x') });
       await device.waitUntilReceived();
     }
     await device.nextOf('error');
-    expect((await device.nextOf('close')).sid).toBe(asked.sid);
+    expect((await device.nextOf('close')).sid).toBe(getFile.sid);
   });
 });
 
 describe('the flow control of a download', () => {
   it('stops acknowledgements while the caller reads nothing', async () => {
     const own = askUnread(stage);
-    const asked = await beginDownload(device);
+    const getFile = await beginDownload(device);
     const chunk = Buffer.alloc(fileChunkBytes);
-    sayChunk(device, asked, { offset: 0, body: chunk });
+    sayChunk(device, getFile, { offset: 0, body: chunk });
     const [response] = (await once(own, 'response')) as [IncomingMessage];
     let sent = 1;
     let acknowledged = 0;
     // The test acts like a real device: it sends twenty chunks ahead and then waits.
     for (let idle = 0; idle < 100; idle += 1) {
       for (; sent - acknowledged < fileChunksAhead; sent += 1) {
-        sayChunk(device, asked, { offset: sent * fileChunkBytes, body: chunk });
+        sayChunk(device, getFile, { offset: sent * fileChunkBytes, body: chunk });
       }
       await device.waitUntilReceived();
       while (device.waiting.length > 0) {
@@ -273,16 +276,16 @@ describe('the flow control of a download', () => {
 
   it('cuts off a device that does not wait for acknowledgements', async () => {
     const own = askUnread(stage);
-    const asked = await beginDownload(device);
+    const getFile = await beginDownload(device);
     const chunk = Buffer.alloc(fileChunkBytes);
-    sayChunk(device, asked, { offset: 0, body: chunk });
+    sayChunk(device, getFile, { offset: 0, body: chunk });
     const [response] = (await once(own, 'response')) as [IncomingMessage];
     const ended = new Promise((resolve) => response.on('close', resolve));
     response.on('error', () => undefined);
     let at = 1;
     while (device.waiting.every(({ typ }) => typ !== 'close') && at < 50_000) {
       for (const until = at + 500; at < until; at += 1) {
-        sayChunk(device, asked, { offset: at * fileChunkBytes, body: chunk });
+        sayChunk(device, getFile, { offset: at * fileChunkBytes, body: chunk });
       }
       await device.waitUntilReceived();
     }
@@ -305,7 +308,7 @@ describe('a download from a device that does not read', () => {
     const message = { proto: shell, typ: 'shell', body: Buffer.alloc(8000) };
     // These bytes exceed the limit for unread data and the buffers of the operating system.
     for (let sent = 0; sent < 48 * 1_048_576; sent += message.body.length) user.say(message);
-    for (let asked = 0; !response && asked < 10_000; asked += 1) {
+    for (let count = 0; !response && count < 10_000; count += 1) {
       device.reply(open, { proto: control, typ: 'ping' });
       await presenceOf(server, identity);
     }

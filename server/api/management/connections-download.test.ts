@@ -43,8 +43,8 @@ const describeFile = (path?: string) => askFile(stage, path, 'describe-device-fi
 describe('a download of a device file', () => {
   it('returns the content from the device, with file information in headers', async () => {
     const response = download();
-    const asked = await beginDownload(device, { size: 5, uid: 1000, gid: 33, mode: 0o640 });
-    await sendContent(device, asked, Buffer.from('hello'));
+    const getFile = await beginDownload(device, { size: 5, uid: 1000, gid: 33, mode: 0o640 });
+    await sendContent(device, getFile, Buffer.from('hello'));
     const { status, headers, text } = await response;
     expect([status, text]).toEqual([200, 'hello']);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -62,13 +62,13 @@ describe('a download of a device file', () => {
     const response = download('/var/log/messages');
     const open = await acceptTransfer(device);
     const stat = await answerStat(device);
-    const asked = await device.nextOf('get_file');
-    sayChunk(device, asked, { offset: 0, body: Buffer.from('x') });
-    sayChunk(device, asked, { offset: 1 });
+    const getFile = await device.nextOf('get_file');
+    sayChunk(device, getFile, { offset: 0, body: Buffer.from('x') });
+    sayChunk(device, getFile, { offset: 1 });
     const ack = await device.nextOf('ack');
     const close = await device.nextOf('close');
     await response;
-    expect([open, stat, asked, ack, close].map(({ proto, sid }) => [proto, sid])).toEqual(
+    expect([open, stat, getFile, ack, close].map(({ proto, sid }) => [proto, sid])).toEqual(
       [control, fileTransfer, fileTransfer, fileTransfer, control].map((proto) => [
         proto,
         open.sid,
@@ -78,13 +78,13 @@ describe('a download of a device file', () => {
       expect.stringMatching(/^[0-9a-f-]{36}$/),
       { user_id: open.props?.user_id, offset: 1 },
     ]);
-    expect(Buffer.from(asked.body ?? [])).toEqual(encodeBody({ path: '/var/log/messages' }));
+    expect(Buffer.from(getFile.body ?? [])).toEqual(encodeBody({ path: '/var/log/messages' }));
   });
 
   it('is complete for a large file, with an acknowledgement every ten chunks', async () => {
     const content = Buffer.alloc(100 * fileChunkBytes + 17, 'a pattern that has no even length');
     const own = askUnread(stage);
-    const sending = beginDownload(device).then((asked) => sendContent(device, asked, content));
+    const sending = beginDownload(device).then((getFile) => sendContent(device, getFile, content));
     const [response] = (await once(own, 'response')) as [IncomingMessage];
     const received = Buffer.concat(await response.toArray());
     expect(received.equals(content)).toBe(true);
@@ -104,10 +104,10 @@ describe('a download of a device file', () => {
 
   it('continues while the device sends pings', async () => {
     const response = download();
-    const asked = await beginDownload(device);
-    device.reply(asked, { proto: control, typ: 'ping' });
-    expect((await device.nextOf('pong')).sid).toBe(asked.sid);
-    await sendContent(device, asked, Buffer.from('hello'));
+    const getFile = await beginDownload(device);
+    device.reply(getFile, { proto: control, typ: 'ping' });
+    expect((await device.nextOf('pong')).sid).toBe(getFile.sid);
+    await sendContent(device, getFile, Buffer.from('hello'));
     expect((await response).text).toBe('hello');
   });
 

@@ -127,9 +127,9 @@ describe('an upload that the device does not take', () => {
 
   it('returns 400 and sends no more if the device fails midway', async () => {
     const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));
-    const asked = await beginUpload(device);
-    await takeContent(device, asked, windowBytes);
-    sayError(device, asked, { err: 'disk full' });
+    const putFile = await beginUpload(device);
+    await takeContent(device, putFile, windowBytes);
+    sayError(device, putFile, { err: 'disk full' });
     expect(await errorOf(response)).toEqual([400, 'the device reports an error: disk full']);
     await expectAborted(device);
   });
@@ -148,10 +148,10 @@ describe('an upload that the device does not take', () => {
     ['that is missing', undefined],
   ])('returns 502 if the device acknowledges an offset %s', async (_, offset) => {
     const response = uploadParts(stage, pathPart, filePart());
-    const asked = await beginUpload(device);
+    const putFile = await beginUpload(device);
     await device.nextOf('file_chunk');
     await device.nextOf('file_chunk');
-    acknowledge(device, asked, offset);
+    acknowledge(device, putFile, offset);
     expect(await errorOf(response)).toEqual([502, expect.stringMatching(/acknowledged offset/)]);
     await expectAborted(device);
   });
@@ -175,12 +175,12 @@ describe('an upload to a device that sends endless acknowledgements', () => {
     const socket = await openConnection(server);
     socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), formStart));
     const answered = untilClosed(socket);
-    const asked = await beginUpload(device);
-    for (let count = 0; count < fileChunksAhead; count += 1) acknowledge(device, asked, 0);
+    const putFile = await beginUpload(device);
+    for (let count = 0; count < fileChunksAhead; count += 1) acknowledge(device, putFile, 0);
     await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
     // The exact limit depends on how many messages the server has read by then.
-    for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, asked, 0);
+    for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, putFile, 0);
     expect((await device.next()).typ).toBe('close');
     socket.write('x'.repeat(900_000));
     const { status, body } = readResponse(await answered);
@@ -236,14 +236,14 @@ describe('the flow control of an upload', () => {
       },
     });
     source.pipe(sending);
-    const asked = await beginUpload(device);
+    const putFile = await beginUpload(device);
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
     expect(given).toBeLessThan(total / 2);
     sending.destroy();
     // The server still passes on what has arrived; then it finds that the caller has gone.
     let taken = windowBytes;
     for (let isReported = false; !isReported; ) {
-      acknowledge(device, asked, taken);
+      acknowledge(device, putFile, taken);
       const { typ, body } = await device.next();
       taken += body?.length ?? 0;
       isReported = typ === 'error';

@@ -46,28 +46,28 @@ describe('an upload to a device', () => {
       ['mode', '0640'],
       filePart(),
     );
-    const asked = await beginUpload(device);
-    expect(decodeBody(putFileShape, asked.body)).toEqual({
+    const putFile = await beginUpload(device);
+    expect(decodeBody(putFileShape, putFile.body)).toEqual({
       src_path: 'motd',
       path: '/etc/motd',
       uid: 1000,
       gid: 33,
       mode: 0o640,
     });
-    expect((await takeContent(device, asked)).toString()).toBe('hello');
+    expect((await takeContent(device, putFile)).toString()).toBe('hello');
     const { status, text } = await response;
     expect([status, text]).toEqual([201, '']);
-    expect((await device.nextOf('close')).sid).toBe(asked.sid);
+    expect((await device.nextOf('close')).sid).toBe(putFile.sid);
   });
 
   it('omits owner and mode if the caller gives none', async () => {
     const response = uploadParts(stage, pathPart, filePart('x', 'folder/../name.txt'));
-    const asked = await beginUpload(device);
-    expect(decodeBody(putFileShape, asked.body)).toEqual({
+    const putFile = await beginUpload(device);
+    expect(decodeBody(putFileShape, putFile.body)).toEqual({
       src_path: 'name.txt',
       path: '/etc/motd',
     });
-    await takeContent(device, asked);
+    await takeContent(device, putFile);
     expect((await response).status).toBe(201);
   });
 
@@ -85,31 +85,31 @@ describe('an upload to a device', () => {
   it('sends no chunk before the device has agreed', async () => {
     const response = uploadParts(stage, pathPart, filePart());
     await acceptTransfer(device);
-    const asked = await device.nextOf('put_file');
+    const putFile = await device.nextOf('put_file');
     for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
     await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
-    acknowledge(device, asked, 0);
-    await takeContent(device, asked);
+    acknowledge(device, putFile, 0);
+    await takeContent(device, putFile);
     expect((await response).status).toBe(201);
   });
 
   it('is at most twenty chunks ahead of the acknowledgements', async () => {
     const content = Buffer.alloc(3 * windowBytes, 'pattern');
     const response = uploadParts(stage, pathPart, filePart(content));
-    const asked = await beginUpload(device);
+    const putFile = await beginUpload(device);
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
-    acknowledge(device, asked, fileChunkBytes);
+    acknowledge(device, putFile, fileChunkBytes);
     expect(await chunksUntilStandstill(stage)).toBe(1);
-    acknowledge(device, asked, fileChunkBytes);
-    acknowledge(device, asked, 0);
+    acknowledge(device, putFile, fileChunkBytes);
+    acknowledge(device, putFile, 0);
     expect(await chunksUntilStandstill(stage)).toBe(0);
-    acknowledge(device, asked, windowBytes + fileChunkBytes);
+    acknowledge(device, putFile, windowBytes + fileChunkBytes);
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead);
-    acknowledge(device, asked, 2 * windowBytes + fileChunkBytes);
+    acknowledge(device, putFile, 2 * windowBytes + fileChunkBytes);
     // The rest of the file and its end mark remain.
     expect(await chunksUntilStandstill(stage)).toBe(fileChunksAhead - 1);
-    acknowledge(device, asked, content.length);
+    acknowledge(device, putFile, content.length);
     expect((await response).status).toBe(201);
   });
 
@@ -118,23 +118,23 @@ describe('an upload to a device', () => {
     const response = uploadParts(stage, pathPart, filePart()).finally(() => {
       isAnswered = true;
     });
-    const asked = await beginUpload(device);
+    const putFile = await beginUpload(device);
     await device.nextOf('file_chunk');
     await device.nextOf('file_chunk');
     for (const offset of [0, 4]) {
-      acknowledge(device, asked, offset);
+      acknowledge(device, putFile, offset);
       for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
       expect(isAnswered).toBe(false);
     }
-    acknowledge(device, asked, 5);
+    acknowledge(device, putFile, 5);
     expect((await response).status).toBe(201);
   });
 
   it('is in the audit log with its path once it is complete', async () => {
     const response = uploadParts(stage, pathPart, filePart());
-    const asked = await beginUpload(device);
+    const putFile = await beginUpload(device);
     expect((await entries(server, { object_id: identity.id }))[0]?.change).not.toMatch(/uploaded/);
-    await takeContent(device, asked);
+    await takeContent(device, putFile);
     await response;
     const [entry] = await entries(server, { object_id: identity.id });
     expect(entry).toMatchObject({
@@ -154,9 +154,9 @@ describe('an upload to a device', () => {
       ['path', '/etc/shadow'],
       filePart('other', 'other'),
     );
-    const asked = await beginUpload(device);
-    expect(decodeBody(putFileShape, asked.body).path).toBe('/etc/motd');
-    expect((await takeContent(device, asked)).toString()).toBe('hello');
+    const putFile = await beginUpload(device);
+    expect(decodeBody(putFileShape, putFile.body).path).toBe('/etc/motd');
+    expect((await takeContent(device, putFile)).toString()).toBe('hello');
     expect((await response).status).toBe(201);
   });
 });

@@ -36,7 +36,7 @@ function someDevice() {
 
 async function someDevices(count: number) {
   const devices = [];
-  for (let made = 0; made < count; made += 1) devices.push(await someDevice());
+  for (let index = 0; index < count; index += 1) devices.push(await someDevice());
   return devices;
 }
 

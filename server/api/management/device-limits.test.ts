@@ -35,8 +35,8 @@ async function metSet(device: TestDevice) {
 async function preauthorize(device: TestDevice): Promise<void> {
   const identity_data = JSON.parse(device.idData);
   const json = { identity_data, pubkey: device.publicKeyPem, force: true };
-  const made = await server.call('preauthorize-device', { token: server.adminToken, json });
-  expect(made.status).toBe(201);
+  const response = await server.call('preauthorize-device', { token: server.adminToken, json });
+  expect(response.status).toBe(201);
 }
 
 describe('the device limit', () => {

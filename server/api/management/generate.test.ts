@@ -55,8 +55,8 @@ function generate(
   return server.call('generate-artifact', { token: server.adminToken, body: form });
 }
 
-async function generated(...asked: Parameters<typeof generate>): Promise<Artifact> {
-  const response = await generate(...asked);
+async function generated(...args: Parameters<typeof generate>): Promise<Artifact> {
+  const response = await generate(...args);
   const location = `${response.headers.get('location')}`;
   expect([response.status, location]).toEqual([
     201,

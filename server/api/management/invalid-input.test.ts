@@ -230,9 +230,9 @@ describe.each(pagedByBody)('the pages of %s', (id) => {
   });
 });
 
-const asking = rows.filter(([, { query }]) => query && !v.is(v.object(query), {}));
+const withRequiredQuery = rows.filter(([, { query }]) => query && !v.is(v.object(query), {}));
 
-describe.each(asking)('the query of %s', (_, row) => {
+describe.each(withRequiredQuery)('the query of %s', (_, row) => {
   it('returns 400 if a required parameter is missing', async () => {
     const response = await ask(row, {});
     expect(response.status).toBe(400);

@@ -100,7 +100,7 @@ describe('an inventory list whose client has disconnected', () => {
     const [first] = response.json<InventoryDevice[]>();
     expect(first?.attributes.find(({ name }) => name === 'at')?.value).toBe(DEVICES - 1);
     const { entries } = await journalPage(server, 'operation=list-inventory&limit=500');
-    const gone = entries.filter(({ requestId }) => requestId?.startsWith('gone-'));
-    expect(gone.some(({ cut }) => cut)).toBe(true);
+    const disconnected = entries.filter(({ requestId }) => requestId?.startsWith('gone-'));
+    expect(disconnected.some(({ cut }) => cut)).toBe(true);
   });
 });

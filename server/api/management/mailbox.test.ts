@@ -253,8 +253,11 @@ describe("a change of the user's own email address", () => {
   it('returns 409 while another change is pending, which expires after a day', async () => {
     const user = await loggedInUser(server, address());
     await start(user, { email: `one-${user.email}` });
-    const again = await start(user, { email: `two-${user.email}` });
-    expect([again.status, again.json().error]).toEqual([409, expect.stringContaining('until')]);
+    const secondStart = await start(user, { email: `two-${user.email}` });
+    expect([secondStart.status, secondStart.json().error]).toEqual([
+      409,
+      expect.stringContaining('until'),
+    ]);
     server.clock.advance(day);
     const { link } = await mailTo(server, `one-${user.email}`);
     expect((await follow(link)).status).toBe(400);

@@ -33,7 +33,7 @@ afterAll(() => server.close());
 
 async function someDevices(count: number): Promise<AcceptedDevice[]> {
   const devices = [];
-  for (let made = 0; made < count; made += 1) {
+  for (let index = 0; index < count; index += 1) {
     deviceCount += 1;
     devices.push(await acceptedDevice(server, `new-deployment-${deviceCount}`));
   }
@@ -117,8 +117,8 @@ describe('a deployment to a group', () => {
     await putInto('east', await someDevices(1));
     expect((await deployTo('east', { artifact_name: 'release-9' })).status).toBe(422);
     const id = idIn(await deployTo('east'));
-    const again = await deployTo('east');
-    expect([again.status, again.json().error]).toEqual([409, expect.stringContaining(id)]);
+    const response = await deployTo('east');
+    expect([response.status, response.json().error]).toEqual([409, expect.stringContaining(id)]);
   });
 
   it.each<[string, Record<string, unknown>]>([

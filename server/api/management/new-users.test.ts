@@ -46,8 +46,8 @@ describe.each(versions)('the creation of a user by %s', (version) => {
     const response = await create(version, body);
     expect([response.status, response.text]).toEqual([201, '']);
     const location = response.headers.get('location') ?? '';
-    const made = await server.request('GET', location, { token: server.adminToken });
-    const user = made.json<User>();
+    const created = await server.request('GET', location, { token: server.adminToken });
+    const user = created.json<User>();
     expect(user).toMatchObject({ email: address, roles: ['RBAC_ROLE_CI'] });
     const [entry] = await entries(server, { object_id: user.id });
     expect(entry).toMatchObject({
@@ -110,9 +110,9 @@ describe.each(versions)('the creation of a user by %s', (version) => {
     const email = `${version}@second.example`;
     const response = await create(version, bodyFor(version, email), second.token);
     const id = response.headers.get('location')?.split('/').at(-1) ?? '';
-    const asked = { parameters: { id } };
-    const own = await server.call('get-user', { ...asked, token: second.token });
-    const foreign = await server.call('get-user', { ...asked, token: server.adminToken });
+    const call = { parameters: { id } };
+    const own = await server.call('get-user', { ...call, token: second.token });
+    const foreign = await server.call('get-user', { ...call, token: server.adminToken });
     expect([own.status, foreign.status]).toEqual([200, 404]);
   });
 });

@@ -160,8 +160,11 @@ describe('the creation of a personal access token', () => {
   it('returns 409 for a second token of the user with the same name', async () => {
     const [one, other] = [await newUser(), await newUser()];
     await create(one.token, { name: 'same' });
-    const again = await create(one.token, { name: 'same' });
-    expect([again.status, again.json().error]).toEqual([409, expect.stringContaining('same')]);
+    const response = await create(one.token, { name: 'same' });
+    expect([response.status, response.json().error]).toEqual([
+      409,
+      expect.stringContaining('same'),
+    ]);
     expect((await create(other.token, { name: 'same' })).status).toBe(200);
   });
 

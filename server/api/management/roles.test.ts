@@ -62,7 +62,7 @@ function create(version: Version, json: unknown, token = server.adminToken) {
   return server.call(version, { token, json });
 }
 
-async function made(version: Version, name = newName()): Promise<string> {
+async function createRole(version: Version, name = newName()): Promise<string> {
   const response = await create(version, { name, ...permits(version) });
   expect(response.status).toBe(201);
   return name;
@@ -97,7 +97,7 @@ describe.each(both)('a role created by %s', (version) => {
   });
 
   it('must have a unique name in its tenant, also beside the predefined roles', async () => {
-    const name = await made(version);
+    const name = await createRole(version);
     for (const taken of [name, 'RBAC_ROLE_CI']) {
       const response = await create(version, { name: taken, ...permits(version) });
       expect([response.status, response.json().error]).toEqual([
@@ -147,7 +147,7 @@ describe.each(both)('a role created by %s', (version) => {
   });
 
   it('keeps the fields that an update does not contain', async () => {
-    const name = await made(version);
+    const name = await createRole(version);
     const first = await update(version, name, { name, description: 'new' });
     expect([first.status, first.text]).toEqual([200, '']);
     expect((await get(version, name)).json()).toEqual({
@@ -170,12 +170,12 @@ describe.each(both)('a role created by %s', (version) => {
     ['a description that is no text', { description: null }],
     ['permissions that are none', { permissions: ['x'], permission_sets_with_scope: ['x'] }],
   ])('returns 400 if updated to %s', async (_, json) => {
-    const name = await made(version);
+    const name = await createRole(version);
     expect((await update(version, name, json)).status).toBe(400);
   });
 
   it('can be deleted once', async () => {
-    const name = await made(version);
+    const name = await createRole(version);
     expect((await remove(version, name)).status).toBe(204);
     expect((await get(version, name)).status).toBe(404);
     expect((await remove(version, name)).status).toBe(404);
@@ -183,7 +183,7 @@ describe.each(both)('a role created by %s', (version) => {
   });
 
   it('returns 409 if deleted while a user has it', async () => {
-    const name = await made(version);
+    const name = await createRole(version);
     const { id } = await loggedInUser(server, `holder-${number}@example.com`, { roles: [name] });
     const response = await remove(version, name);
     expect([response.status, response.json().error]).toEqual([
@@ -195,7 +195,7 @@ describe.each(both)('a role created by %s', (version) => {
   });
 
   it('returns 404 for an unknown name and for a name of another tenant', async () => {
-    const name = await made(version);
+    const name = await createRole(version);
     for (const [id, token] of [
       ['nothing', server.adminToken],
       [name, second.token],
@@ -252,7 +252,7 @@ describe('a role in the format of version 1', () => {
     ],
   ])('returns 400 for %s at creation and at update', async (_, permission, named) => {
     const json = { permissions: [permission] };
-    const name = await made('create-role-v1');
+    const name = await createRole('create-role-v1');
     for (const response of [
       await create('create-role-v1', { name: newName(), ...json }),
       await update('create-role-v1', name, json),
@@ -265,11 +265,11 @@ describe('a role in the format of version 1', () => {
   });
 
   it('is shown in version 2 too, and the reverse', async () => {
-    const name = await made('create-role-v1');
+    const name = await createRole('create-role-v1');
     expect((await get('create-role', name)).json()).toMatchObject({
       permission_sets_with_scope: [readTest],
     });
-    const otherName = await made('create-role');
+    const otherName = await createRole('create-role');
     expect((await get('create-role-v1', otherName)).json()).toMatchObject({
       permissions: [viewTest],
     });
@@ -306,7 +306,7 @@ describe('the list of roles', () => {
   });
 
   it('comes in pages', async () => {
-    await made('create-role');
+    await createRole('create-role');
     const token = server.adminToken;
     const response = await server.call('list-roles', {
       token,

@@ -137,17 +137,18 @@ describe('a new device', () => {
     const device = newDevice('from elsewhere');
     const known = { id_data: device.idData, pubkey: device.publicKeyPem };
     const body = JSON.stringify({ ...known, tenant_token: 'of another server' });
-    const asked = async () => (await authenticate(alone, device, { body })).json().error;
-    const seen = async () => {
+    const authenticationError = async () =>
+      (await authenticate(alone, device, { body })).json().error;
+    const knownMacs = async () => {
       const response = await alone.call('list-devices', { token: alone.adminToken });
       return macs(response.json<Device[]>());
     };
-    expect(await asked()).toContain('not authorized');
-    expect(await seen()).toEqual(['from elsewhere']);
+    expect(await authenticationError()).toContain('not authorized');
+    expect(await knownMacs()).toEqual(['from elsewhere']);
     const { id } = await secondTenant(alone);
-    expect(await asked()).toContain('tenant_token is unknown');
+    expect(await authenticationError()).toContain('tenant_token is unknown');
     await control(alone, 'DELETE', `/tenants/${id}`);
-    expect(await asked()).toContain('not authorized');
+    expect(await authenticationError()).toContain('not authorized');
     await alone.close();
   });
 
@@ -208,8 +209,8 @@ describe('a suspended tenant', () => {
         expect.stringContaining('Account suspended'),
       ]);
     }
-    const asked = await ask('shut-out', third.tenantToken, device);
-    expect([asked.status, asked.json().error]).toEqual([
+    const authentication = await ask('shut-out', third.tenantToken, device);
+    expect([authentication.status, authentication.json().error]).toEqual([
       403,
       expect.stringContaining('Account suspended'),
     ]);

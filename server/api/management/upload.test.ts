@@ -289,8 +289,8 @@ describe('an upload beside an existing artifact', () => {
     const whole = await publish(server, { files: [{ name: 'w', content: Buffer.alloc(9000) }] });
     const delta = await publish(server, { depends: { checksum: ['old'] } });
     expect((await uploadArtifact(server, await artifactBytes())).status).toBe(409);
-    const again = await artifactBytes({ depends: { checksum: ['older', 'old'] } });
-    expect((await uploadArtifact(server, again)).status).toBe(409);
+    const otherDelta = await artifactBytes({ depends: { checksum: ['older', 'old'] } });
+    expect((await uploadArtifact(server, otherDelta)).status).toBe(409);
     const [near, far] = [await acceptedDevice(server, 'near'), await acceptedDevice(server, 'far')];
     await deploy(server, [near, far]);
     const given = async ({ token }: { token: string }, provides: Record<string, string>) =>
@@ -302,9 +302,9 @@ describe('an upload beside an existing artifact', () => {
 
   it('succeeds if its dependencies exclude the existing artifact', async () => {
     await publish(server, { depends: { slot: ['a', 'b'] } });
-    const apart = await artifactBytes({ depends: { slot: ['c'] } });
+    const otherSlot = await artifactBytes({ depends: { slot: ['c'] } });
     const overlapping = await artifactBytes({ depends: { slot: ['b', 'd'] } });
-    expect((await uploadArtifact(server, apart)).status).toBe(201);
+    expect((await uploadArtifact(server, otherSlot)).status).toBe(201);
     expect((await uploadArtifact(server, overlapping)).status).toBe(409);
   });
 

@@ -60,7 +60,7 @@ describe('waiting for a journal entry', () => {
   });
 
   it('times out with 408 and lists what arrived instead', async () => {
-    for (let asked = 0; asked < 20; asked += 1) await server.request('GET', '/instead');
+    for (let count = 0; count < 20; count += 1) await server.request('GET', '/instead');
     const query = `after=0&operation=put-deployment-log&timeoutSeconds=0`;
     const { status, page } = await awaited(server, query);
     expect(status).toBe(408);
@@ -93,12 +93,12 @@ describe('waiting for a journal entry', () => {
   });
 
   it('ends without a response when the caller disconnects', async () => {
-    const asking = new AbortController();
+    const caller = new AbortController();
     const headers = { Authorization: `Bearer ${server.controlToken}` };
     const url = `${server.controlUrl}/await?text=never&timeoutSeconds=600`;
-    const waiting = fetch(url, { headers, signal: asking.signal });
+    const waiting = fetch(url, { headers, signal: caller.signal });
     await journalPage(server);
-    asking.abort();
+    caller.abort();
     await expect(waiting).rejects.toThrow();
   });
 });
@@ -199,7 +199,7 @@ describe('an assertion about the journal', () => {
 
   it('mentions older entries that were dropped', async () => {
     const small = await startTestServer({ journalEntriesMax: 2 });
-    for (let asked = 0; asked < 5; asked += 1) await small.request('GET', '/x');
+    for (let count = 0; count < 5; count += 1) await small.request('GET', '/x');
     const { text } = await control(small, 'POST', '/assert', { happened: [{ status: 200 }] });
     expect(text).toContain('3 older entries were dropped.');
     await small.close();

@@ -128,8 +128,8 @@ async function ask(path: string, init?: RequestInit) {
 /** A response as the raw connection received it. */
 async function bytesOf(path: string, accepted: string | undefined) {
   const headers = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
-  const asking = get(control.url + path, { headers });
-  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+  const clientRequest = get(control.url + path, { headers });
+  const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
   return { headers: response.headers, bytes: Buffer.concat(await response.toArray()) };
 }
 

@@ -109,8 +109,8 @@ describe('the removal of fault rules', () => {
     expect(JSON.parse((await control(server, 'DELETE', '/faults?id=a')).text)).toEqual({
       cleared: 1,
     });
-    const gone = await control(server, 'DELETE', '/faults?id=a');
-    expect([gone.status, JSON.parse(gone.text).error]).toEqual([
+    const secondRemoval = await control(server, 'DELETE', '/faults?id=a');
+    expect([secondRemoval.status, JSON.parse(secondRemoval.text).error]).toEqual([
       404,
       'no rule has this ID; the rules are b, c',
     ]);

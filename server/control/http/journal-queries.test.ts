@@ -113,7 +113,7 @@ describe('a journal with configured bounds', () => {
 
   it('shows the configured bounds and keeps to them', async () => {
     const small = await startTestServer({ journalEntriesMax: 5, journalBytesMax: 65_536 });
-    for (let asked = 0; asked < 9; asked += 1) await small.request('GET', `/asked/${asked}`);
+    for (let count = 0; count < 9; count += 1) await small.request('GET', `/asked/${count}`);
     const { bounds, size, entries } = await journalPage(small);
     expect(bounds).toEqual({ entriesMax: 5, bytesMax: 65_536 });
     expect(size).toMatchObject({ added: 9, kept: 5, dropped: 4 });
@@ -125,7 +125,7 @@ describe('a journal with configured bounds', () => {
 describe('a varied response in the journal', () => {
   it('is listed with its variations and the rules that allow them', async () => {
     const varied = await startTestServer({ variationSeed: 'journal' });
-    for (let asked = 0; asked < 5; asked += 1) await varied.request('GET', '/nothing');
+    for (let count = 0; count < 5; count += 1) await varied.request('GET', '/nothing');
     const { entries } = await journalPage(varied);
     const applied = entries.flatMap(
       (entry) => (entry.varied ?? []) as { id: string; rule: string }[],

@@ -212,8 +212,8 @@ describe('the journal of a tenant', () => {
     });
     expect(page.entries[0]).not.toHaveProperty('cut');
     expect(page.entries[0]?.path).toContain('signature=[masked]');
-    const gone = await fetch(uri, { headers: { Range: 'bytes=99999999-' } });
-    await gone.text();
+    const response = await fetch(uri, { headers: { Range: 'bytes=99999999-' } });
+    await response.text();
     const lastSequence = page.entries[0]?.sequence;
     const refused = await awaited(
       server,

@@ -34,12 +34,12 @@ async function list(
 /** Sends headers that fetch does not allow. */
 function statusWith(headers: Record<string, string>, method: string, path: string) {
   return new Promise<number>((resolve, reject) => {
-    const asking = request(server.controlUrl + path, { method, headers });
-    asking.on('response', (response) => {
+    const clientRequest = request(server.controlUrl + path, { method, headers });
+    clientRequest.on('response', (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    asking.on('error', reject).end();
+    clientRequest.on('error', reject).end();
   });
 }
 

@@ -462,15 +462,15 @@ describe('the no-update response of a restarted server or another dialect', () =
       const device = await updatedDevice(first);
       const explanationsBefore = await explanationsOf(first, device);
       await first.close();
-      const again = await startTestServer({ dataFolder });
-      const { text } = await control(again, 'GET', `/explanations?device=${device.id}`);
+      const restarted = await startTestServer({ dataFolder });
+      const { text } = await control(restarted, 'GET', `/explanations?device=${device.id}`);
       const { polled: lastPoll, ...unpolled } = JSON.parse(text) as NoUpdateExplanation;
       expect([lastPoll, explanationOf(unpolled)]).toEqual([
         'not since the server started',
         explanationsBefore[0],
       ]);
-      expect(await explanationsOf(again, device)).toEqual(explanationsBefore);
-      await again.close();
+      expect(await explanationsOf(restarted, device)).toEqual(explanationsBefore);
+      await restarted.close();
     } finally {
       rmSync(dataFolder, { recursive: true });
     }

@@ -14,12 +14,14 @@ afterAll(() => server.close());
 function ask(headers: Record<string, string>, path = '/overview'): Promise<number> {
   const Authorization = `Bearer ${server.controlToken}`;
   return new Promise((resolve, reject) => {
-    const asking = request(server.controlUrl + path, { headers: { Authorization, ...headers } });
-    asking.on('response', (response) => {
+    const clientRequest = request(server.controlUrl + path, {
+      headers: { Authorization, ...headers },
+    });
+    clientRequest.on('response', (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    asking.on('error', reject).end();
+    clientRequest.on('error', reject).end();
   });
 }
 

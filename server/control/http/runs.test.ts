@@ -5,14 +5,14 @@ import type { RunRequest, RunStarter } from '../sources/runs.ts';
 
 /** Starts a fake run that prints lines and ends as the test decides. */
 class Scripted {
-  readonly asked: RunRequest[] = [];
+  readonly requests: RunRequest[] = [];
   isReady = true;
   say: (line: string) => void = () => undefined;
   end: (exitCode: number | null) => void = () => undefined;
 
   readonly start: RunStarter = (request, onLine) => {
     if (!this.isReady) return undefined;
-    this.asked.push(request);
+    this.requests.push(request);
     this.say = onLine;
     const ended = new Promise<number | null>((resolve) => {
       this.end = resolve;
@@ -70,7 +70,7 @@ describe('runs on the control listener', () => {
     expect(await read).toEqual(['first', 'second', '{"type":"exit","exitCode":0}']);
     expect((await runs()).runs).toMatchObject([{ id: 1, state: 'ended', exitCode: 0, lines: 2 }]);
     expect(await linesOf(1)).toHaveLength(3);
-    expect(scripted.asked).toEqual([fleet]);
+    expect(scripted.requests).toEqual([fleet]);
   });
 
   it('are limited to one at a time, and can be stopped', async () => {
@@ -124,7 +124,7 @@ describe('runs on the control listener', () => {
     [{ kind: 'conformance', url: 'http://elsewhere.example' }],
   ])('return 400 for the request %j', async (json) => {
     expect((await start(json)).status).toBe(400);
-    expect(scripted.asked).toEqual([]);
+    expect(scripted.requests).toEqual([]);
   });
 
   it('return 404 when unknown', async () => {

@@ -272,8 +272,8 @@ describe('the reset of a tenant', () => {
     const response = await control(server, 'POST', '/reset', { device: worker.id });
     expect([response.status, JSON.parse(response.text)]).toEqual([200, { device: 'restored' }]);
     expect((await server.call('get-configuration', { token: otherDevice.token })).status).toBe(200);
-    const gone = await control(server, 'POST', '/reset', { device: otherDevice.idData });
-    expect(JSON.parse(gone.text)).toEqual({ device: 'removed' });
+    const removal = await control(server, 'POST', '/reset', { device: otherDevice.idData });
+    expect(JSON.parse(removal.text)).toEqual({ device: 'removed' });
     for (const device of [otherDevice.idData, 'no-device']) {
       const unknown = await control(server, 'POST', '/reset', { device });
       expect([unknown.status, unknown.text]).toEqual([

@@ -57,12 +57,12 @@ describe('tenants on the control listener', () => {
   });
 
   it('are created with the given password', async () => {
-    const made = await control(server, 'POST', '/tenants', {
+    const response = await control(server, 'POST', '/tenants', {
       ...validTenant,
       adminEmail: 'a@four.example',
     });
-    expect(made.status).toBe(201);
-    expect(JSON.parse(made.text)).toMatchObject({ adminPassword: validTenant.adminPassword });
+    expect(response.status).toBe(201);
+    expect(JSON.parse(response.text)).toMatchObject({ adminPassword: validTenant.adminPassword });
     expect((await logIn(server, 'a@four.example', validTenant.adminPassword)).status).toBe(200);
   });
 
@@ -189,19 +189,19 @@ describe('a body on the control listener', () => {
 
 describe('a tenant that is removed', () => {
   it('no longer exists, nor do its users and mail, and its email can be reused', async () => {
-    const made = await secondTenant(server, 'Short');
+    const tenant = await secondTenant(server, 'Short');
     const invited = 'invited@short.example';
-    await server.call('create-user', { token: made.token, json: { email: invited } });
-    expect(await mailTo(server, invited)).toMatchObject({ tenantId: made.id });
-    const dropped = await control(server, 'DELETE', `/tenants/${made.id}`);
-    expect(JSON.parse(dropped.text)).toMatchObject({ id: made.id, name: 'Short' });
-    expect((await tenants()).map(({ id }) => id)).not.toContain(made.id);
-    expect((await outbox(server)).map(({ tenantId }) => tenantId)).not.toContain(made.id);
-    expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
-    expect((await logIn(server, made.adminEmail, made.adminPassword)).status).toBe(401);
-    const again = await secondTenant(server, 'Short');
-    expect(again.id).not.toBe(made.id);
-    expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
+    await server.call('create-user', { token: tenant.token, json: { email: invited } });
+    expect(await mailTo(server, invited)).toMatchObject({ tenantId: tenant.id });
+    const dropped = await control(server, 'DELETE', `/tenants/${tenant.id}`);
+    expect(JSON.parse(dropped.text)).toMatchObject({ id: tenant.id, name: 'Short' });
+    expect((await tenants()).map(({ id }) => id)).not.toContain(tenant.id);
+    expect((await outbox(server)).map(({ tenantId }) => tenantId)).not.toContain(tenant.id);
+    expect((await server.call('count-devices', { token: tenant.token })).status).toBe(401);
+    expect((await logIn(server, tenant.adminEmail, tenant.adminPassword)).status).toBe(401);
+    const newTenant = await secondTenant(server, 'Short');
+    expect(newTenant.id).not.toBe(tenant.id);
+    expect((await server.call('count-devices', { token: tenant.token })).status).toBe(401);
   });
 
   it('is unknown to later calls and to simultaneous removals', async () => {
@@ -260,12 +260,12 @@ describe('a tenant that is removed', () => {
   });
 
   it('can be every tenant except the first', async () => {
-    const made = await Promise.all(['Alpha', 'Beta'].map((name) => secondTenant(server, name)));
+    const created = await Promise.all(['Alpha', 'Beta'].map((name) => secondTenant(server, name)));
     const tenantsBefore = await tenants();
     const dropped = await control(server, 'DELETE', '/tenants');
     expect(JSON.parse(dropped.text)).toEqual(tenantsBefore.slice(1));
     expect(await tenants()).toEqual(tenantsBefore.slice(0, 1));
-    for (const { token } of made) {
+    for (const { token } of created) {
       expect((await server.call('count-devices', { token })).status).toBe(401);
     }
     expect(JSON.parse((await control(server, 'DELETE', '/tenants')).text)).toEqual([]);

@@ -16,8 +16,8 @@ describe('a faulty public key made by another implementation', () => {
   });
 
   it('exists for every known cause', () => {
-    const made = new Set(vectors.map(({ cause }) => cause));
-    expect(keyCauses.filter(({ id }) => !made.has(id))).toEqual([]);
+    const causes = new Set(vectors.map(({ cause }) => cause));
+    expect(keyCauses.filter(({ id }) => !causes.has(id))).toEqual([]);
     expect(new Set(keyCauses.map(({ id }) => id)).size).toBe(keyCauses.length);
   });
 

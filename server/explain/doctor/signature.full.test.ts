@@ -55,9 +55,9 @@ describe('a wrong signature made by another implementation', () => {
   });
 
   it('exists for every cause and every key type concerned', () => {
-    const made = new Set(vectors.map(({ cause, keyType }) => `${cause} ${keyType}`));
+    const pairs = new Set(vectors.map(({ cause, keyType }) => `${cause} ${keyType}`));
     const wanted = rows.flatMap(({ id, keyTypes }) => keyTypes.map((type) => `${id} ${type}`));
-    expect(wanted.filter((pair) => !made.has(pair))).toEqual([]);
+    expect(wanted.filter((pair) => !pairs.has(pair))).toEqual([]);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   });
 
@@ -297,10 +297,10 @@ describe('the work for the diagnosis of a signature', () => {
     const otherKey = generateKeyPairSync('ed25519').privateKey;
     const signatureText = rightly('ed25519', body, otherKey).toString('base64');
     const key = publicKeyOf(privateKeys.ed25519);
-    const asked: number[] = [];
+    const triedIndexes: number[] = [];
     function* keysWithOtherAt(position: number): Generator<NamedDeviceKey> {
       for (let index = 0; index < 10_000; index += 1) {
-        asked.push(index);
+        triedIndexes.push(index);
         yield { device: `${index}`, key: index === position ? publicKeyOf(otherKey) : key };
       }
     }
@@ -308,6 +308,6 @@ describe('the work for the diagnosis of a signature', () => {
       diagnoseSignature({ body, key, signatureText, otherKeys: keysWithOtherAt(position) });
     expect(diagnoseWithOtherAt(OTHER_KEYS_MAX - 1)?.cause).toBe('key-of-another-device');
     expect(diagnoseWithOtherAt(OTHER_KEYS_MAX)).toBeUndefined();
-    expect(Math.max(...asked)).toBe(OTHER_KEYS_MAX);
+    expect(Math.max(...triedIndexes)).toBe(OTHER_KEYS_MAX);
   });
 });

@@ -96,8 +96,8 @@ describe('the remark on an unexplained signature', () => {
     ['ecdsa', 'rsa'],
     ['ed25519', 'ecdsa'],
     ['ed25519', 'rsa'],
-  ] as const)('reports another key type: %s key, %s signature', (kind, made) => {
-    const text = signed(made, body).toString('base64');
+  ] as const)('reports another key type: %s key, %s signature', (kind, signedAs) => {
+    const text = signed(signedAs, body).toString('base64');
     expect(remarkOf(kind, text).cause).toBe('other-key-type');
   });
 

@@ -24,7 +24,7 @@ export async function plan(
   const all = [rules].flat().map((rule) => ({ id: 'fault', ...rule }));
   const query = tenant === undefined ? '' : `?tenant=${tenant}`;
   const response = await control(server, 'POST', `/faults${query}`, { rules: all });
-  if (response.status !== 201) throw new Error(`not planned: ${response.text}`);
+  if (response.status !== 201) throw new Error(`the plan was refused: ${response.text}`);
 }
 
 /**

@@ -123,7 +123,7 @@ describe('openssl as an outside client', () => {
     ['selfSigned', 'self-signed certificate'],
     ['oldProtocol', 'alert protocol version'],
   ])('refuses the broken certificate %s', async (member, reason) => {
-    const asked = askWithOpenssl(`${server.tls?.brokenTls[member]}`, filePath('ca.pem'));
-    await expect(asked).rejects.toThrow(reason);
+    const handshake = askWithOpenssl(`${server.tls?.brokenTls[member]}`, filePath('ca.pem'));
+    await expect(handshake).rejects.toThrow(reason);
   });
 });

@@ -84,8 +84,8 @@ describe('the ports with broken TLS', () => {
   });
 
   it('refuses a handshake without old protocols with an alert for the protocol', async () => {
-    const asked = sendSecurely(urlOf('oldProtocol'), { tls: { ca: caOf(server) } });
-    await expect(asked).rejects.toThrow('alert protocol version');
+    const handshake = sendSecurely(urlOf('oldProtocol'), { tls: { ca: caOf(server) } });
+    await expect(handshake).rejects.toThrow('alert protocol version');
   });
 
   it('also speaks TLS 1.0 on the port for old protocols', async () => {

@@ -101,13 +101,13 @@ describe('a server that requires client certificates', () => {
       /UNSUPPORTED_CERTIFICATE|ECONNRESET/,
       'is not for clients',
     ],
-  ])('refuses a client by its certificate: %s', async (_, client, code, said) => {
+  ])('refuses a client by its certificate: %s', async (_, client, code, reason) => {
     const tls = { ca: caOf(server), ...client() };
     const { added } = (await journalPage(server)).size;
     expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
     const { entries } = await journalPage(server, `kind=unparsable&after=${added}`);
     expect(entries).toMatchObject([
-      { refusal: { error: expect.stringMatching(`^the client.* ${said}`) } },
+      { refusal: { error: expect.stringMatching(`^the client.* ${reason}`) } },
     ]);
   });
 

@@ -68,7 +68,7 @@ beforeAll(async () => {
     'pass:x',
   );
   const subject = ['-subj', '/CN=own', '-days', '30', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const made = [
+  const args = [
     'req',
     '-x509',
     '-nodes',
@@ -77,7 +77,7 @@ beforeAll(async () => {
     '-out',
     filePath('ec.pem'),
   ];
-  await openssl(...made, '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...subject);
+  await openssl(...args, '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', ...subject);
   const weak = [
     'req',
     '-x509',

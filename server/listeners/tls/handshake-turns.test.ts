@@ -83,9 +83,9 @@ describe('the first message of a TLS handshake', () => {
   it.each([
     ['in records of one byte', splitIntoRecords],
     ['in two pieces, of which the first one ends within the head', () => hello],
-  ])('is accepted %s', async (_, made) => {
+  ])('is accepted %s', async (_, makeBytes) => {
     const [socket] = (await open(1)) as [Socket];
-    const bytes = made();
+    const bytes = makeBytes();
     socket.setNoDelay();
     socket.write(bytes.subarray(0, 3));
     socket.write(bytes.subarray(3));

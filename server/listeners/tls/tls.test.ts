@@ -30,9 +30,9 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Requests the link of the device's deployment with these headers. */
-async function linkFor(asked: TestServer, { token }: AcceptedDevice, headers = {}) {
+async function linkFor(target: TestServer, { token }: AcceptedDevice, headers = {}) {
   const call = { token, query: board, headers };
-  const { uri } = instructionsIn(await asked.call('get-next-deployment', call)).artifact.source;
+  const { uri } = instructionsIn(await target.call('get-next-deployment', call)).artifact.source;
   if (uri === undefined) throw new Error('the instructions have no link');
   return uri;
 }
@@ -208,15 +208,15 @@ describe('artifact links of a TLS server', () => {
   });
 
   it('use https on the host of artifact files', async () => {
-    const apart = await startTlsServer({}, { dialects: new Set(['storage-host']) });
-    const caller = await acceptedDevice(apart, 'storage');
-    await uploadArtifact(apart, await artifactBytes());
-    await deploy(apart, [caller]);
-    const uri = await linkFor(apart, caller);
-    expect(apart.storageUrl).toMatch(/^https:/);
-    expect(new URL(uri).origin).toBe(apart.storageUrl);
-    expect((await sendSecurely(uri, { tls: { ca: caOf(apart) } })).status).toBe(200);
-    await apart.close();
+    const storageServer = await startTlsServer({}, { dialects: new Set(['storage-host']) });
+    const caller = await acceptedDevice(storageServer, 'storage');
+    await uploadArtifact(storageServer, await artifactBytes());
+    await deploy(storageServer, [caller]);
+    const uri = await linkFor(storageServer, caller);
+    expect(storageServer.storageUrl).toMatch(/^https:/);
+    expect(new URL(uri).origin).toBe(storageServer.storageUrl);
+    expect((await sendSecurely(uri, { tls: { ca: caOf(storageServer) } })).status).toBe(200);
+    await storageServer.close();
   });
 
   it('do not become https by a header without TLS', async () => {

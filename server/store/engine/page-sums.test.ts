@@ -100,10 +100,10 @@ describe('the page sums of a database', () => {
     ['is empty', (log) => truncateSync(log), 'is empty'],
     ['has a changed byte', (log) => changeByte(log, 5000), 'is damaged'],
     ['has another beginning', (log) => changeByte(log, 17), 'is damaged'],
-  ])('detect a log that %s', (_, damage, said) => {
+  ])('detect a log that %s', (_, damage, problem) => {
     write(5);
     damage(`${killed}-wal`);
     expect(() => checkDatabase(killed)).toThrow(`${killed}-wal`);
-    expect(() => checkDatabase(killed)).toThrow(said);
+    expect(() => checkDatabase(killed)).toThrow(problem);
   });
 });

@@ -148,19 +148,19 @@ describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
     });
 
     it('runs deferred work after its commit, and never after an error', () => {
-      const done: string[] = [];
+      const events: string[] = [];
       sql.atomically(() => {
-        sql.atomically(() => sql.afterCommit(() => done.push(`committed ${ids()}`)));
+        sql.atomically(() => sql.afterCommit(() => events.push(`committed ${ids()}`)));
         add(1);
-        expect(done).toEqual([]);
+        expect(events).toEqual([]);
       });
       const failAfterWriting = (): never => {
-        sql.afterCommit(() => done.push('rolled back'));
+        sql.afterCommit(() => events.push('rolled back'));
         throw new Error('rolled back');
       };
       expect(() => sql.atomically(failAfterWriting)).toThrow('rolled back');
-      sql.afterCommit(() => done.push('at once'));
-      expect(done).toEqual(['committed 1', 'at once']);
+      sql.afterCommit(() => events.push('at once'));
+      expect(events).toEqual(['committed 1', 'at once']);
     });
 
     it('can be followed by another transaction', () => {

@@ -74,10 +74,10 @@ function tenantFolder(): string {
 describe('a server with a data folder', () => {
   it('remembers accepted devices after restart, with token, attributes and signature', async () => {
     const device = await during(async (server) => {
-      const made = await acceptedDevice(server, 'a');
+      const accepted = await acceptedDevice(server, 'a');
       const json = [{ name: 'color', value: 'red' }];
-      await server.call('put-attributes', { token: made.token, json });
-      return made;
+      await server.call('put-attributes', { token: accepted.token, json });
+      return accepted;
     });
     await during(async (server) => {
       const response = await server.call('patch-attributes', { token: device.token, json: [] });
@@ -124,9 +124,9 @@ describe('a server with a data folder', () => {
 
   it('keeps every tenant with its token and status', async () => {
     const second = await during(async (server) => {
-      const made = await secondTenant(server);
-      await setTenantStatus(server, made.id, 'suspended');
-      return made;
+      const second = await secondTenant(server);
+      await setTenantStatus(server, second.id, 'suspended');
+      return second;
     });
     await during(async (server) => {
       const listed = JSON.parse((await control(server, 'GET', '/tenants')).text);
@@ -155,10 +155,10 @@ describe('a server with a data folder', () => {
   });
 
   it('reports its generated password until somebody changes it', async () => {
-    const made = await during(async (server) => server.adminPassword, unchosen);
+    const password = await during(async (server) => server.adminPassword, unchosen);
     await during(async (server) => {
-      expect(server.adminPassword).toBe(made);
-      const json = { password: 'changed by him', current_password: made };
+      expect(server.adminPassword).toBe(password);
+      const json = { password: 'changed by him', current_password: password };
       const { status } = await server.call('update-own-user', { token: server.adminToken, json });
       expect(status).toBe(204);
     }, unchosen);

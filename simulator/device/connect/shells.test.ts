@@ -123,9 +123,9 @@ describe('a shell', () => {
 describe('the shells of a device', () => {
   it('are limited to one for each session', () => {
     const { fixture, type } = started();
-    const again = fixture.say('shell', 'new', { props: { user_id: 'u-2' } });
-    expect(errorTextOf(again)).toBe('failed to start shell: shell is already running');
-    expect(again[0]).toMatchObject({ typ: 'new', sid: 's-1' });
+    const replies = fixture.say('shell', 'new', { props: { user_id: 'u-2' } });
+    expect(errorTextOf(replies)).toBe('failed to start shell: shell is already running');
+    expect(replies[0]).toMatchObject({ typ: 'new', sid: 's-1' });
     expect(textOf(type('pwd\r'))).toContain('/root');
   });
 
