@@ -147,6 +147,7 @@ const overlaps: readonly Overlap[] = [
     operations: ['put-deployment-log'],
     keyOf: () => 'all devices',
     change: sharesBuffer,
+    also: ['log.is-kept'],
   },
 ];
 
