@@ -34,6 +34,8 @@ describe('the check of the options of fleetbed conform self-test', () => {
       ['--fuzz', '5', '--update-result'],
       /'--fuzz <count>' cannot be used with option '--update-result'/,
     ],
+    [['--update-result', 'link-'], /--update-result replaces .* run it without IDs and --cases/],
+    [['--update-result', '--cases', 'link'], /run it without IDs and --cases/],
     [['--fuzz', '5', '--html', 'a'], /'--fuzz <count>' cannot be used with option '--html <file>'/],
     [['--fuzz', '5', 'fuzz-00006'], /no defect has an ID that starts with "fuzz-00006"/],
   ])('refuses the arguments %j', async (args, sentence) => {

@@ -103,6 +103,11 @@ async function runSelfTest(
 ): Promise<ExitCode> {
   const { fuzz, seed = defaultSeed, list: isList, json = false } = options;
   requireFuzz(options);
+  if (options.updateResult && (prefixes.length > 0 || options.cases !== undefined)) {
+    const sentence =
+      '--update-result replaces the result of all defects; run it without IDs and --cases.';
+    throw new CommandError(sentence, exitCodes.usage);
+  }
   if (options.clients) {
     const { testWithDefectiveClients } = await import('./self-test/defective-clients.ts');
     const { floor } = options;
