@@ -72,9 +72,9 @@ describe('completed settings', () => {
 
 describe('an invalid setting', () => {
   it.each<[Partial<Settings>, string]>([
-    [{ headerPrefix: '' }, 'header prefix "" must be letters, digits and dashes'],
-    [{ headerPrefix: 'X SVC' }, 'header prefix "X SVC" must be'],
-    [{ headerPrefix: 'X-SVC\n' }, 'header prefix "X-SVC\n" must be'],
+    [{ headerPrefix: '' }, 'headerPrefix must be letters, digits and single inner dashes'],
+    [{ headerPrefix: 'X SVC' }, 'such as X-SVC, not "X SVC"'],
+    [{ headerPrefix: 'X-SVC\n' }, 'such as X-SVC, not "X-SVC\n"'],
     [{ tokenLifetimeSeconds: 0 }, 'tokenLifetimeSeconds must be a whole number from 1'],
     [{ tokenLifetimeSeconds: -60 }, 'not -60'],
     [{ tokenLifetimeSeconds: 0.5 }, 'not 0.5'],
@@ -82,9 +82,9 @@ describe('an invalid setting', () => {
     [{ tokenLifetimeSeconds: Number.POSITIVE_INFINITY }, 'not Infinity'],
     [{ linkLifetimeSeconds: 0 }, 'linkLifetimeSeconds must be a whole number from 1 to 315360000'],
     [{ linkLifetimeSeconds: 315_360_001 }, 'not 315360001'],
-    [{ deviceLimit: -2 }, 'deviceLimit must be a whole number, or -1 for no limit, not -2'],
+    [{ deviceLimit: -2 }, 'deviceLimit must be a whole number from 0 to 1000000, not -2'],
     [{ deviceLimit: 0.5 }, 'not 0.5'],
-    [{ unacceptedKeysMax: 0 }, 'unacceptedKeysMax must be a whole number from 1, not 0'],
+    [{ unacceptedKeysMax: 0 }, 'unacceptedKeysMax must be a whole number from 1 to 1000000, not 0'],
     [{ unacceptedKeysMax: 0.5 }, 'not 0.5'],
     [
       { variations: new Set(['chunk'] as never) },
@@ -96,13 +96,13 @@ describe('an invalid setting', () => {
     ],
     [{ provisioningDelayMs: -1 }, 'provisioningDelayMs must be a whole number from 0 to 3600000'],
     [{ provisioningDelayMs: 3_600_001 }, 'not 3600001'],
-    [{ adminEmail: '' }, 'admin email "" must be an address'],
-    [{ adminEmail: 'admin' }, 'admin email "admin" must be an address'],
+    [{ adminEmail: '' }, 'adminEmail must be an email address'],
+    [{ adminEmail: 'admin' }, 'such as admin@example.com, not "admin"'],
     [{ adminEmail: 'a:b@example.com' }, 'such as admin@example.com'],
     [{ adminEmail: 'a b@example.com' }, 'such as admin@example.com'],
     [{ adminEmail: 'a@b@c' }, 'such as admin@example.com'],
-    [{ adminPassword: '' }, 'the admin password must have at least 8 characters'],
-    [{ adminPassword: 'seven77' }, 'the admin password must have at least 8 characters'],
+    [{ adminPassword: '' }, 'adminPassword must be at least 8 characters'],
+    [{ adminPassword: 'seven77' }, 'adminPassword must be at least 8 characters'],
   ])('is refused with name, value and remedy: %o', (given, sentence) => {
     expect(() => completeSettings(given)).toThrow(SettingError);
     expect(() => completeSettings(given)).toThrow(sentence);

@@ -1,5 +1,4 @@
 /** The server's settings: a table that generates types, defaults, checks, options and guide. */
-import { charactersIn } from '../fixtures/base/characters.ts';
 import { knownNames } from '../fixtures/base/nearest.ts';
 import {
   defaultsOf,
@@ -10,10 +9,12 @@ import {
   type UngroupedRows,
   type ValuesOf,
 } from '../fixtures/base/option-row.ts';
-import { type DialectName, dialectNames } from '../fixtures/contract/dialects.ts';
+import { secretVariables } from '../fixtures/base/secret-variables.ts';
+import { textRules } from '../fixtures/base/value-rules.ts';
+import { dialectNames } from '../fixtures/contract/dialects.ts';
 import { limits } from '../fixtures/contract/limits.ts';
-import { type VariationName, variationNames } from '../fixtures/contract/variation-names.ts';
-import { defaultHeaderPrefix, headerPrefixPattern } from '../fixtures/contract/vendor-names.ts';
+import { variationNames } from '../fixtures/contract/variation-names.ts';
+import { defaultHeaderPrefix } from '../fixtures/contract/vendor-names.ts';
 import { type TlsSettings, tlsSettingsProblem } from './tls-settings.ts';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -27,7 +28,6 @@ const DEVICE_LIMIT_MAX = 1_000_000;
 const JOURNAL_ENTRIES_MAX = 1_000_000;
 const JOURNAL_BYTES_MIN = 65_536;
 const JOURNAL_BYTES_MAX = 4_294_967_296;
-const TRANSFER_IDLE_MIN_MS = 1000;
 const TRANSFER_IDLE_MAX_MS = 86_400_000;
 const TRANSFER_RATE_MAX = 1_000_000_000;
 const RATE_REQUESTS_MAX = 1_000_000;
@@ -71,19 +71,11 @@ const users = groupRows('Users and devices', {
     help: 'first user',
     cli: { kind: 'email' },
     default: { value: 'admin@example.com' },
-    problem: (email: string) =>
-      /^[^\s:@]+@[^\s:@]+$/.test(email)
-        ? undefined
-        : `admin email "${email}" must be an address such as admin@example.com`,
   },
   adminPassword: {
     flag: '--admin-password <password>',
-    help: 'password of the first user, at least 8 characters (default: random)',
-    cli: { kind: 'admin-password' },
-    problem: (password: string) =>
-      charactersIn(password) >= limits.passwordMinCharacters
-        ? undefined
-        : `the admin password must have at least ${limits.passwordMinCharacters} characters`,
+    help: `password of the first user, ${textRules.password.accepted} (default: random)`,
+    cli: { kind: 'secret', variable: secretVariables.adminPassword, rule: textRules.password },
   },
   autoAccept: {
     flag: '--auto-accept',
@@ -95,22 +87,18 @@ const users = groupRows('Users and devices', {
     help: 'vendor prefix of header names',
     cli: { kind: 'header-prefix' },
     default: { value: defaultHeaderPrefix },
-    problem: (prefix: string) =>
-      headerPrefixPattern.test(prefix)
-        ? undefined
-        : `header prefix "${prefix}" must be letters, digits and dashes, such as X-SVC`,
   },
   tokenLifetimeSeconds: {
     flag: '--token-lifetime <duration>',
     help: 'lifetime of tokens, such as 30s, 15m or 7d',
+    cli: { kind: 'whole-duration', unit: 's', min: 1, max: LIFETIME_MAX_SECONDS },
     default: { value: limits.tokenLifetimeSeconds, text: '7d' },
-    ...duration('tokenLifetimeSeconds', 's', 1, LIFETIME_MAX_SECONDS),
   },
   linkLifetimeSeconds: {
     flag: '--link-lifetime <duration>',
     help: 'lifetime of download links, such as 30s, 15m or 7d',
+    cli: { kind: 'whole-duration', unit: 's', min: 1, max: LIFETIME_MAX_SECONDS },
     default: { value: limits.linkLifetimeSeconds, text: '1d' },
-    ...duration('linkLifetimeSeconds', 's', 1, LIFETIME_MAX_SECONDS),
   },
 } as const satisfies UngroupedRows);
 
@@ -126,21 +114,13 @@ const dialectsAndFaults = groupRows('Dialects, variation and faults', {
   dialects: {
     flag: '--dialect [name]',
     help: 'imitate a server that differs from the contract; repeatable; without a name: list all dialects',
-    cli: { kind: 'names', values: dialectNames },
-    default: { value: new Set<DialectName>(), isOmittedFromHelp: true },
-    toSetting: (names: readonly DialectName[]): ReadonlySet<DialectName> => new Set(names),
-    problem: (names: ReadonlySet<DialectName>) => {
-      const unknownName = [...names].find((name) => !dialectNames.includes(name));
-      return unknownName === undefined
-        ? undefined
-        : `dialect "${unknownName}" is unknown; the dialects are ${dialectNames.join(', ')}`;
-    },
+    ...nameSet(dialectNames, 'dialect'),
   },
   provisioningDelayMs: {
     flag: '--provisioning-delay <duration>',
     help: 'delay in the dialect asynchronous-provisioning',
+    cli: { kind: 'whole-duration', unit: 'ms', min: 0, max: PROVISIONING_DELAY_MAX_MS },
     default: { value: 1000, text: '1s' },
-    ...duration('provisioningDelayMs', 'ms', 0, PROVISIONING_DELAY_MAX_MS),
   },
   /** Absent: every response has its default form. */
   variationSeed: {
@@ -151,15 +131,7 @@ const dialectsAndFaults = groupRows('Dialects, variation and faults', {
   variations: {
     flag: '--variation <names>',
     help: 'apply only these variations, to every response; separated by commas',
-    cli: { kind: 'names', values: variationNames },
-    default: { value: new Set<VariationName>(), isOmittedFromHelp: true },
-    toSetting: (names: readonly VariationName[]): ReadonlySet<VariationName> => new Set(names),
-    problem: (names: ReadonlySet<VariationName>) => {
-      const unknownName = [...names].find((name) => !variationNames.includes(name));
-      return unknownName === undefined
-        ? undefined
-        : `variation "${unknownName}" is unknown; the variations are ${variationNames.join(', ')}`;
-    },
+    ...nameSet(variationNames, 'variation'),
   },
   spreadsheetSafeCsv: {
     flag: '--spreadsheet-safe-csv',
@@ -175,20 +147,12 @@ const bounds = groupRows('Limits', {
     help: 'maximum number of accepted devices',
     cli: { kind: 'count', min: 0, max: DEVICE_LIMIT_MAX },
     default: { value: limits.deviceLimitNone, text: 'unlimited' },
-    problem: (limit: number) =>
-      Number.isSafeInteger(limit) && limit >= limits.deviceLimitNone
-        ? undefined
-        : `deviceLimit must be a whole number, or ${limits.deviceLimitNone} for no limit, not ${limit}`,
   },
   unacceptedKeysMax: {
     flag: '--unaccepted-keys-max <count>',
     help: 'maximum number of keys per tenant that were never accepted',
     cli: { kind: 'count', min: 1, max: DEVICE_LIMIT_MAX },
     default: { value: 100_000 },
-    problem: (count: number) =>
-      Number.isSafeInteger(count) && count >= 1
-        ? undefined
-        : `unacceptedKeysMax must be a whole number from 1, not ${count}`,
   },
   rateLimit: {
     flag: '--rate-limit <limit>',
@@ -199,14 +163,14 @@ const bounds = groupRows('Limits', {
   transferIdleMs: {
     flag: '--transfer-idle <duration>',
     help: 'end a transfer that stalls for so long, such as 30s or 5m',
+    cli: { kind: 'whole-duration', unit: 'ms', min: 1000, max: TRANSFER_IDLE_MAX_MS },
     default: { value: 60_000, text: '60s' },
-    ...duration('transferIdleMs', 'ms', TRANSFER_IDLE_MIN_MS, TRANSFER_IDLE_MAX_MS),
   },
   transferRateMin: {
     flag: '--transfer-rate-min <bytes>',
     help: 'minimum average bytes per second of a transfer over --transfer-idle; 0 for none',
+    cli: { kind: 'count', min: 0, max: TRANSFER_RATE_MAX },
     default: { value: 100 },
-    ...count('transferRateMin', 0, TRANSFER_RATE_MAX),
   },
 } as const satisfies UngroupedRows);
 
@@ -214,14 +178,14 @@ const records = groupRows('Journal and log', {
   journalEntriesMax: {
     flag: '--journal-entries <count>',
     help: 'maximum number of journal entries per tenant; 0: no journal',
+    cli: { kind: 'count', min: 0, max: JOURNAL_ENTRIES_MAX },
     default: { value: 10_000 },
-    ...count('journalEntriesMax', 0, JOURNAL_ENTRIES_MAX),
   },
   journalBytesMax: {
     flag: '--journal-bytes <bytes>',
     help: 'approximate memory limit of the journal, in bytes',
+    cli: { kind: 'count', min: JOURNAL_BYTES_MIN, max: JOURNAL_BYTES_MAX },
     default: { value: 64 * 1024 * 1024 },
-    ...count('journalBytesMax', JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX),
   },
   logLevel: {
     flag: '--log-level <level>',
@@ -353,21 +317,17 @@ export function connectionLimitsOf(settings: Settings): ConnectionLimits {
   return completeConnectionLimits({ transferIdleMs, transferRateMin, ...connectionLimits });
 }
 
-/** The parts of a row for a whole number from `min` to `max`; `name` is that of the setting. */
-function count(name: string, min: number, max: number) {
-  const cli = { kind: 'count', min, max } as const;
-  return { cli, problem: wholeNumberProblem(name, min, max) };
-}
-
-/** The parts of a row for a duration from `min` to `max`, in whole units. */
-function duration(name: string, unit: 'ms' | 's', min: number, max: number) {
-  const cli = { kind: 'whole-duration', unit, min, max } as const;
-  return { cli, problem: wholeNumberProblem(name, min, max) };
-}
-
-function wholeNumberProblem(name: string, min: number, max: number) {
-  return (value: number) =>
-    Number.isInteger(value) && value >= min && value <= max
-      ? undefined
-      : `${name} must be a whole number from ${min} to ${max}, not ${value}`;
+/** The parts of a row for a set of names, which is empty by default. */
+function nameSet<const Name extends string>(values: readonly Name[], noun: string) {
+  return {
+    cli: { kind: 'names', values },
+    default: { value: new Set<Name>(), isOmittedFromHelp: true },
+    toSetting: (names: readonly Name[]): ReadonlySet<Name> => new Set(names),
+    problem: (names: ReadonlySet<Name>) => {
+      const unknownName = [...names].find((name) => !values.includes(name));
+      return unknownName === undefined
+        ? undefined
+        : `${noun} "${unknownName}" is unknown; the ${noun}s are ${values.join(', ')}`;
+    },
+  } as const;
 }

@@ -45,7 +45,7 @@ function programWith(): { readonly program: Command; readonly run: Command } {
     .action(() => undefined);
   addOptionRows(run, rows)
     .addOption(new Option('--url <url>').env('FLEETBED_TEST_URL'))
-    .addOption(new SecretOption('--password <text>', 'password', { variable: 'FLEETBED_TEST' }));
+    .addOption(new SecretOption('--password <text>', 'password', 'FLEETBED_TEST'));
   return { program, run };
 }
 

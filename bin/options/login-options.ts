@@ -1,7 +1,8 @@
 /** The options by which a command names its user of the management API: a login, or a token. */
 import { type Command, Option } from 'commander';
+import { secretVariables } from '../../fixtures/base/secret-variables.ts';
 import * as values from './option-values.ts';
-import { SecretOption, secretVariables } from './secret-option.ts';
+import { SecretOption } from './secret-option.ts';
 
 /** The values of the options that `addLoginOptions` adds; at most one of the two secrets is set. */
 export interface LoginOptions {
@@ -32,14 +33,8 @@ export function addLoginOptions(command: Command): Command {
         .argParser(values.email)
         .default('admin@example.com'),
     )
-    .addOption(
-      new SecretOption('--password <password>', 'password of the user', { variable: password }),
-    )
-    .addOption(
-      new SecretOption('--token <jwt>', 'token of a user, instead of a login', {
-        variable: userToken,
-      }),
-    )
+    .addOption(new SecretOption('--password <password>', 'password of the user', password))
+    .addOption(new SecretOption('--token <jwt>', 'token of a user, instead of a login', userToken))
     .hook('preAction', () => keepOneLogin(command));
 }
 

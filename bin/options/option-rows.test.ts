@@ -23,7 +23,6 @@ const rows = {
     help: 'a count',
     cli: { kind: 'count', min: 1, max: 9 },
     default: { value: 3 },
-    problem: (count: number) => (count > 9 ? `countMax must not be ${count}` : undefined),
   },
   isProbed: {
     flag: '--probe',
@@ -86,6 +85,8 @@ describe('the options that rows define', () => {
   it('provide default values and a check for settings', () => {
     expect(defaultsOf(rows)).toEqual({ names: new Set(), countMax: 3, isOn: false });
     expect(optionProblem(rows, { countMax: 9, other: 1 })).toBeUndefined();
-    expect(optionProblem(rows, { countMax: 10 })).toBe('countMax must not be 10');
+    expect(optionProblem(rows, { countMax: 10 })).toBe(
+      'countMax must be a whole number from 1 to 9, not 10',
+    );
   });
 });

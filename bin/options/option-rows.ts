@@ -1,5 +1,5 @@
 /** Converts a table of option rows to options of a command, and the parsed values to settings. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   defaultsOf,
   type OptionRow,
@@ -7,8 +7,9 @@ import {
   type OptionValue,
   type ValuesOf,
 } from '../../fixtures/base/option-row.ts';
+import type { ValueRule } from '../../fixtures/base/value-rules.ts';
 import * as values from './option-values.ts';
-import { SecretOption, secretVariables } from './secret-option.ts';
+import { SecretOption } from './secret-option.ts';
 
 /** Adds an option for each row, under the help heading of the row. */
 export function addOptionRows(command: Command, rows: OptionRows): Command {
@@ -17,7 +18,12 @@ export function addOptionRows(command: Command, rows: OptionRows): Command {
 }
 
 /** An option row of any kind of value. */
-type ShownRow = OptionRow<{ readonly kind: string; readonly off?: string }>;
+type ShownRow = OptionRow<{
+  readonly kind: string;
+  readonly off?: string;
+  readonly variable?: string;
+  readonly rule?: ValueRule;
+}>;
 
 /** Parses the text of an option. Switches and plain texts have no parser. */
 export type OptionParser = (text: string, previous: never) => unknown;
@@ -46,21 +52,9 @@ export function kindOf(option: Option): OptionValue | undefined {
   return kinds.get(option) as OptionValue | undefined;
 }
 
-const secrets: Readonly<Record<string, string>> = {
-  'admin-password': secretVariables.adminPassword,
-  'control-token': secretVariables.controlToken,
-  'tenant-token': secretVariables.tenantToken,
-  'redis-url': secretVariables.redis,
-  'worker-secret': secretVariables.workerSecret,
-};
-
 function optionOf(row: ShownRow, parse: OptionParser | undefined): Option {
   const { flag, help, cli, default: defaultValue, conflicts, variable } = row;
-  const secret = secrets[cli.kind];
-  if (secret !== undefined) {
-    const parseText = (text: string): unknown => (parse ? parse(text, undefined as never) : text);
-    return new SecretOption(flag, help, { variable: secret, parse: parseText });
-  }
+  if (cli.variable !== undefined) return new SecretOption(flag, help, cli.variable, cli.rule);
   const option = new Option(flag, help);
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
   if ('values' in cli && cli.kind === 'choices') option.choices(cli.values as readonly string[]);
@@ -85,7 +79,7 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
     case 'report-files':
       return values.reportFiles(cli.formats);
     case 'read':
-      return reader(cli.read, cli.accepted);
+      return values.ruleParser(cli);
     default:
       return parsers[cli.kind];
   }
@@ -104,19 +98,7 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
   addresses: values.addresses,
   'base-url': values.baseUrl,
   'header-prefix': values.headerPrefix,
-  'admin-password': values.adminPassword,
-  'control-token': values.nonEmptyText,
-  'tenant-token': values.nonEmptyText,
-  'redis-url': values.redisUrl,
 };
-
-function reader(read: (text: string) => unknown, accepted: string): OptionParser {
-  return (text) => {
-    const value = read(text);
-    if (value !== undefined) return value;
-    throw new InvalidArgumentError(`Accepted: ${accepted}.`);
-  };
-}
 
 /**
  * Converts the values parsed by commander to settings, with the names of the rows and the defaults

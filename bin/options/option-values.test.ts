@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { textRules } from '../../fixtures/base/value-rules.ts';
 import * as values from './option-values.ts';
 
 /** Returns the message of a parser for a text that it must refuse. */
@@ -125,8 +126,9 @@ describe('the parsers of texts', () => {
   });
 
   it('accept only passwords that the server accepts', () => {
-    expect(values.adminPassword('12345678')).toBe('12345678');
-    refuses(values.adminPassword, ['', '1234567'], /at least 8/);
+    const password = values.ruleParser(textRules.password);
+    expect(password('12345678')).toBe('12345678');
+    refuses(password, ['', '1234567'], /at least 8/);
   });
 
   it('collect report files, at most one for each format', () => {

@@ -4,12 +4,10 @@
  * value.
  */
 import { InvalidArgumentError } from 'commander';
-import { charactersIn } from '../../fixtures/base/characters.ts';
 import { durationText, durationMs as millisecondsOf } from '../../fixtures/base/duration.ts';
 import type { OptionValue, RateLimit } from '../../fixtures/base/option-row.ts';
-import { limits } from '../../fixtures/contract/limits.ts';
+import { textRules, type ValueRule, wholeNumbers } from '../../fixtures/base/value-rules.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';
-import { headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import { rateLimitProblem } from '../../server/settings.ts';
 
 const MS_PER_SECOND = 1000;
@@ -17,6 +15,15 @@ const PORT_MAX = 65_535;
 const WEIGHT_MAX = 1_000_000;
 
 const durationForm = 'a number with ms, s, m, h or d (a number without a unit is in seconds)';
+
+/** Returns a parser of the text that a rule accepts. */
+export function ruleParser<Value>({ read, accepted }: ValueRule<string, Value>) {
+  return (text: string): Value => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw new InvalidArgumentError(`Accepted: ${accepted}.`);
+  };
+}
 
 /** Weights by name; only their proportions matter. */
 export type Weights = Readonly<Record<string, number>>;
@@ -48,12 +55,11 @@ export function positiveDurationMs(text: string): number {
 export function wholeDuration({ unit, min, max }: WholeDuration): (text: string) => number {
   const unitMs = unit === 's' ? MS_PER_SECOND : 1;
   const range = `from ${durationText(min * unitMs)} to ${durationText(max * unitMs)}`;
-  return (text) => {
-    const value = (millisecondsOf(text) ?? Number.NaN) / unitMs;
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    const word = unit === 's' ? 'seconds' : 'milliseconds';
-    throw new InvalidArgumentError(`Accepted: ${durationForm} ${range}, in whole ${word}.`);
-  };
+  const word = unit === 's' ? 'seconds' : 'milliseconds';
+  return ruleParser({
+    read: (text) => wholeNumbers(min, max).read((millisecondsOf(text) ?? Number.NaN) / unitMs),
+    accepted: `${durationForm} ${range}, in whole ${word}`,
+  });
 }
 
 /**
@@ -126,11 +132,8 @@ export function port(text: string): number {
 
 /** Returns a parser of whole numbers from `min` to `max`, both included. */
 export function count(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = wholeNumber(text);
-    if (value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`Accepted: a whole number from ${min} to ${max}.`);
-  };
+  const { read, accepted } = wholeNumbers(min, max);
+  return ruleParser({ read: (text) => read(wholeNumber(text)), accepted });
 }
 
 /**
@@ -158,14 +161,6 @@ function weight(share: string, names: readonly string[] | undefined): readonly [
   throw new InvalidArgumentError(`Accepted: name=weight,${namesText} ${weights}.`);
 }
 
-/** Parses the vendor's prefix of header names, such as `X-SVC`. */
-export function headerPrefix(text: string): string {
-  if (headerPrefixPattern.test(text)) return text;
-  throw new InvalidArgumentError(
-    'Accepted: letters, digits and inner dashes, beginning with a letter, such as X-SVC or X-MEN.',
-  );
-}
-
 /**
  * Parses the base URL of a server, such as `https://staging.example.com`, and removes a trailing
  * slash.
@@ -179,17 +174,10 @@ export function baseUrl(text: string): string {
   );
 }
 
-/** Parses an email address that HTTP Basic can carry: a text on both sides of @, and no colon. */
-export function email(text: string): string {
-  if (/^[^\s:@]+@[^\s:@]+$/.test(text)) return text;
-  throw new InvalidArgumentError('Accepted: an email address, such as admin@example.com.');
-}
-
-/** Parses a text that is not empty. */
-export function nonEmptyText(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new InvalidArgumentError('Accepted: a non-empty text.');
-}
+/** Parsers of text by the rules that settings have too. */
+export const email = ruleParser(textRules.email);
+export const headerPrefix = ruleParser(textRules['header-prefix']);
+export const nonEmptyText = ruleParser(textRules.text);
 
 /** Parses a repeatable option whose texts are not empty. */
 export function appendText(text: string, previous: readonly string[] = []): readonly string[] {
@@ -199,22 +187,6 @@ export function appendText(text: string, previous: readonly string[] = []): read
 /** Parses a comma-separated list of addresses. */
 export function addresses(text: string): readonly string[] {
   return text.split(',').map((address) => nonEmptyText(address).trim());
-}
-
-/** Parses a `redis:` or `rediss:` URL. */
-export function redisUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
-  if (isRedis && !url.search && !url.hash && /^\/?\d*$/.test(url.pathname)) return url.href;
-  throw new InvalidArgumentError(
-    'Accepted: a redis:// URL, or rediss:// with TLS, such as rediss://:PASSWORD@queue.example.com:6379/0.',
-  );
-}
-
-/** Parses a password that is long enough for the server. */
-export function adminPassword(text: string): string {
-  if (charactersIn(text) >= limits.passwordMinCharacters) return text;
-  throw new InvalidArgumentError(`Accepted: at least ${limits.passwordMinCharacters} characters.`);
 }
 
 /** Returns a parser of `FORMAT=FILE` for these report formats; each format may appear once. */

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { repeatLine } from './repeat-line.ts';
-import { SecretOption, secretVariables } from './secret-option.ts';
+import { SecretOption } from './secret-option.ts';
 
 const seed = { ownArguments: ['--seed', "it's x"], replaced: ['--seed'] };
 
@@ -12,7 +12,7 @@ function lineOf(args: readonly string[]): string {
     .option('--accept')
     .option('--duration <time>', '', '30s')
     .addOption(new Option('--url <url>').env('FLEETBED_URL'))
-    .addOption(new SecretOption('--password <text>', '', { variable: secretVariables.password }))
+    .addOption(new SecretOption('--password <text>', '', 'FLEETBED_PASSWORD'))
     .action(() => undefined);
   command.parse(args, { from: 'user' });
   return repeatLine(args, command, seed);

@@ -2,44 +2,24 @@
  * Options with a secret value. Every user of the machine can read command lines, and shells record
  * them, so each secret can also be set in an environment variable.
  */
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import * as values from './option-values.ts';
-
-/** The environment variables of secrets, by the kind of secret. */
-export const secretVariables = {
-  adminPassword: 'FLEETBED_ADMIN_PASSWORD',
-  password: 'FLEETBED_PASSWORD',
-  userToken: 'FLEETBED_TOKEN',
-  controlToken: 'FLEETBED_CONTROL_TOKEN',
-  tenantToken: 'FLEETBED_TENANT_TOKEN',
-  /** A Redis URL, which can contain a password. */
-  redis: 'FLEETBED_REDIS',
-  workerSecret: 'FLEETBED_WORKER_SECRET',
-} as const;
+import { type Command, Option } from 'commander';
+import { textRules, type ValueRule } from '../../fixtures/base/value-rules.ts';
 
 /** An option with a secret value. Error messages never show the value. */
 export class SecretOption extends Option {
   /** True when the command requires the option. */
   isNeeded = false;
 
-  constructor(
-    flags: string,
-    meaning: string,
-    {
-      variable,
-      parse = values.nonEmptyText,
-    }: { readonly variable: string; readonly parse?: (text: string) => unknown },
-  ) {
+  constructor(flags: string, meaning: string, variable: string, rule: ValueRule = textRules.text) {
     super(flags, meaning);
-    this.env(variable).argParser((text: string) => {
-      try {
-        return parse(text);
-      } catch (error) {
-        if (!(error instanceof InvalidArgumentError)) throw error;
-        // A wrong value in the environment matters only when the command line has no value.
-        return new RefusedValue(`the value of option ${this.named} is invalid. ${error.message}`);
-      }
-    });
+    // A wrong value in the environment matters only when the command line has no value.
+    this.env(variable).argParser(
+      (text: string) =>
+        rule.read(text) ??
+        new RefusedValue(
+          `the value of option ${this.named} is invalid. Accepted: ${rule.accepted}.`,
+        ),
+    );
   }
 
   /** Makes the option required; the error for a missing value names the option and its variable. */

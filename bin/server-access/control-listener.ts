@@ -2,9 +2,10 @@
 import { type Command, Option } from 'commander';
 import { isObject, parsedJson } from '../../fixtures/base/json.ts';
 import { printable } from '../../fixtures/base/printable.ts';
+import { secretVariables } from '../../fixtures/base/secret-variables.ts';
 import type { ControlPath } from '../../fixtures/control/operations.ts';
 import * as values from '../options/option-values.ts';
-import { SecretOption, secretVariables } from '../options/secret-option.ts';
+import { SecretOption } from '../options/secret-option.ts';
 import { addUrlOption } from '../options/url-option.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -60,7 +61,7 @@ export function addControlOptions(
       new SecretOption(
         '--control-token <token>',
         'control token (default: from the run file of the server at that URL)',
-        { variable: secretVariables.controlToken },
+        secretVariables.controlToken,
       ),
     )
     .option(

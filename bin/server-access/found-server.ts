@@ -4,7 +4,7 @@
  * missing ones, also the control listener of a given API and the API of a given control listener.
  */
 import type { Command } from 'commander';
-import { secretVariables } from '../options/secret-option.ts';
+import { secretVariables } from '../../fixtures/base/secret-variables.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { type RunFile, runningServers } from './run-file.ts';

@@ -108,7 +108,7 @@ describe('an invalid header prefix', () => {
     'prevents the start and is named in the error: %j',
     async (headerPrefix) => {
       const starting = startTestServer({ headerPrefix });
-      await expect(starting).rejects.toThrow(`header prefix "${headerPrefix}" must be`);
+      await expect(starting).rejects.toThrow(`such as X-SVC, not "${headerPrefix}"`);
     },
   );
 });

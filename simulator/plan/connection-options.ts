@@ -3,6 +3,8 @@
  */
 import * as v from 'valibot';
 import { groupRows } from '../../fixtures/base/option-row.ts';
+import { secretVariables } from '../../fixtures/base/secret-variables.ts';
+import { textRules } from '../../fixtures/base/value-rules.ts';
 import { defaultHeaderPrefix, headerPrefixPattern } from '../../fixtures/contract/vendor-names.ts';
 import type { UngroupedPlanOptions } from './option-row.ts';
 import { duration, nonEmptyText, number, yesOrNo } from './plan-values.ts';
@@ -45,11 +47,10 @@ export const connectionOptions = groupRows('Connection', {
   tenantToken: {
     flag: '--tenant-token <token>',
     help: 'tenant token sent by the devices',
-    cli: { kind: 'tenant-token' },
+    cli: { kind: 'secret', variable: secretVariables.tenantToken },
     value: nonEmptyText,
     field: 'tenantToken',
     owner: 'worker',
-    isSecret: true,
   },
   headerPrefix: {
     flag: '--header-prefix <prefix>',
@@ -59,7 +60,7 @@ export const connectionOptions = groupRows('Connection', {
     field: 'headerPrefix',
     value: v.pipe(
       v.string(),
-      v.regex(headerPrefixPattern, 'must be letters, digits and single dashes, such as X-SVC'),
+      v.regex(headerPrefixPattern, `must be ${textRules['header-prefix'].accepted}`),
     ),
     result: v.exactOptional(v.string()),
   },

@@ -48,8 +48,6 @@ export interface PlanOption
   readonly owner?: 'worker';
   /** Name for the missing value in the message to a worker that needs one and has none. */
   readonly lack?: string;
-  /** True when messages must not show the value. */
-  readonly isSecret?: true;
   /** Schema of the value in a result; when absent, results omit the value. */
   readonly result?: v.GenericSchema;
 }

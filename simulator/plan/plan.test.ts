@@ -116,7 +116,7 @@ describe('a plan', () => {
     [{ seed: undefined }, 'seed is required'],
     [
       { headerPrefix: 'X-SVC-' },
-      'headerPrefix must be letters, digits and single dashes, such as X-SVC, not "X-SVC-"',
+      'headerPrefix must be letters, digits and single inner dashes, beginning with a letter, such as X-SVC, not "X-SVC-"',
     ],
     [{ until: 'done' }, 'until must be "settled" or absent, not "done"'],
     [{ connect: 'yes' }, 'connect must be true or false, not "yes"'],

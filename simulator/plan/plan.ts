@@ -270,7 +270,7 @@ const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options)
 const secretFields = new Set([
   'acceptWith',
   'tls',
-  ...rows.flatMap(([name, { isSecret }]) => (isSecret ? [name] : [])),
+  ...rows.flatMap(([name, { cli }]) => (cli.kind === 'secret' ? [name] : [])),
 ]);
 
 function problemSentence(issue: v.BaseIssue<unknown>): string {

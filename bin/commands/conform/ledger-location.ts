@@ -7,8 +7,8 @@ import { LedgerError } from '../../../conformance/context/cleanup-ledger.ts';
 import type { ConformanceResult } from '../../../conformance/result/result.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { makeFolder } from '../../../fixtures/base/make-folder.ts';
+import { secretVariables } from '../../../fixtures/base/secret-variables.ts';
 import { shellWord } from '../../../fixtures/formats/shell-word.ts';
-import { secretVariables } from '../../options/secret-option.ts';
 import type { Output } from '../../output/output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 

@@ -9,7 +9,7 @@ import {
   forkedWorkers,
   ownWorker,
 } from '../../../conformance/self-test/workers.ts';
-import { secretVariables } from '../../options/secret-option.ts';
+import { secretVariables } from '../../../fixtures/base/secret-variables.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
 import { withKnownIds } from './options.ts';

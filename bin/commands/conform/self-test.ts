@@ -37,10 +37,11 @@ import { matrixText, rowText } from '../../../conformance/self-test/report/text.
 import { runAsWorker } from '../../../conformance/self-test/workers.ts';
 import { selectedRows } from '../../../conformance/suite/selection.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
+import { secretVariables } from '../../../fixtures/base/secret-variables.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
-import { SecretOption, secretVariables } from '../../options/secret-option.ts';
+import { SecretOption } from '../../options/secret-option.ts';
 import { headerPrefixOption } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -83,9 +84,11 @@ export function configure(command: Command): void {
     isInEnvironment: false,
   })
     .addOption(
-      new SecretOption('--token <jwt>', 'token of a user of the server at --url', {
-        variable: secretVariables.userToken,
-      }),
+      new SecretOption(
+        '--token <jwt>',
+        'token of a user of the server at --url',
+        secretVariables.userToken,
+      ),
     )
     .addOption(headerPrefixOption())
     .optionsGroup('Which cases:')

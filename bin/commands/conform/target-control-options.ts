@@ -10,7 +10,7 @@ import {
   readHookFile,
 } from '../../../conformance/conformance.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
-import { secretVariables } from '../../options/secret-option.ts';
+import { secretVariables } from '../../../fixtures/base/secret-variables.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
@@ -30,7 +30,7 @@ export const controlRows = {
     flag: '--control-token <text>',
     group,
     help: 'control token, as printed by fleetbed serve',
-    cli: { kind: 'control-token' },
+    cli: { kind: 'secret', variable: secretVariables.controlToken },
   },
 } as const satisfies OptionRows;
 

@@ -7,6 +7,7 @@ import { systemClock } from '../../../fixtures/base/clock.ts';
 import { countText } from '../../../fixtures/base/count-text.ts';
 import { groupRows, type UngroupedRows, type ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { NotAFile } from '../../../fixtures/base/plain-file.ts';
+import { secretVariables } from '../../../fixtures/base/secret-variables.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
@@ -34,7 +35,7 @@ const rows = groupRows('Options', {
   tenantToken: {
     flag: '--tenant-token <token>',
     help: 'tenant token in the authentication requests; the recorded one is masked',
-    cli: { kind: 'tenant-token' },
+    cli: { kind: 'secret', variable: secretVariables.tenantToken },
   },
   pauseMaxMs: {
     flag: '--pause-max <duration>',

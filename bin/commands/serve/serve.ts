@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { clockStartingAt } from '../../../fixtures/base/clock.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
-import { dialects } from '../../../fixtures/contract/dialects.ts';
+import { type DialectName, dialects } from '../../../fixtures/contract/dialects.ts';
 import type { RunningServer } from '../../../server/server.ts';
 import { SettingError, settingRows } from '../../../server/settings.ts';
 import { StateError } from '../../../server/store/engine/state-error.ts';
@@ -78,10 +78,10 @@ const commandRows = {
 
 /** The options of a server that a command starts, as commander parses them. */
 export interface ServeOptions extends ValuesOf<typeof commandRows> {
-  /** The name of a dialect; true when the option has no value. */
-  readonly dialect?: unknown;
+  /** The dialects; true when the option has no value. */
+  readonly dialect?: readonly DialectName[] | true;
   /** The seed of variations; true when the option has no value. */
-  readonly variationSeed?: unknown;
+  readonly variationSeed?: string | true;
 }
 
 const help = exitCodeHelp({

@@ -1,6 +1,7 @@
 /** The options for Redis and for the secret that the coordinator shares with its workers. */
 import type { OptionRows } from '../../../fixtures/base/option-row.ts';
-import { secretVariables } from '../../options/secret-option.ts';
+import { secretVariables } from '../../../fixtures/base/secret-variables.ts';
+import type { ValueRule } from '../../../fixtures/base/value-rules.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 
@@ -11,6 +12,17 @@ const VARIABLE = secretVariables.workerSecret;
  */
 const usable = /^[\x21-\x7e]{16,1024}$/;
 
+const redisUrl: ValueRule = {
+  read(text) {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isRedis = url && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+    const isPlain = isRedis && !url.search && !url.hash && /^\/?\d*$/.test(url.pathname);
+    return isPlain ? url.href : undefined;
+  },
+  accepted:
+    'a redis:// URL, or rediss:// with TLS, such as rediss://:PASSWORD@queue.example.com:6379/0',
+};
+
 /** Returns the options. @param meaning the help text of `--redis` */
 export function redisRows(group: string, meaning: string) {
   return {
@@ -18,7 +30,7 @@ export function redisRows(group: string, meaning: string) {
       flag: '--redis <url>',
       group,
       help: meaning,
-      cli: { kind: 'redis-url' },
+      cli: { kind: 'secret', variable: secretVariables.redis, rule: redisUrl },
     },
     redisCa: {
       flag: '--redis-ca <file>',
@@ -30,7 +42,7 @@ export function redisRows(group: string, meaning: string) {
       flag: '--worker-secret <secret>',
       group,
       help: 'secret shared by coordinator and workers',
-      cli: { kind: 'worker-secret' },
+      cli: { kind: 'secret', variable: VARIABLE },
     },
   } as const satisfies OptionRows;
 }
