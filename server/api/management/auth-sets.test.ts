@@ -120,13 +120,15 @@ describe('the status of an authentication set', () => {
     });
   });
 
-  it('returns 404 for unknown IDs, 400 for the set of another device', async () => {
-    const [one, other] = [
-      await acceptedDevice(server, 'one'),
-      await acceptedDevice(server, 'other'),
-    ];
-    expect((await settle({ ...one, id: unknownId }, 'rejected')).status).toBe(404);
-    expect((await settle({ ...one, authSetId: unknownId }, 'rejected')).status).toBe(404);
+  it('returns 404 for unknown IDs', async () => {
+    const device = await acceptedDevice(server, 'of unknown IDs');
+    expect((await settle({ ...device, id: unknownId }, 'rejected')).status).toBe(404);
+    expect((await settle({ ...device, authSetId: unknownId }, 'rejected')).status).toBe(404);
+  });
+
+  it('returns 400 for the set of another device', async () => {
+    const one = await acceptedDevice(server, 'one');
+    const other = await acceptedDevice(server, 'other');
     const mixed = await settle({ ...one, authSetId: other.authSetId }, 'rejected');
     expect([mixed.status, mixed.json().error]).toEqual([
       400,

@@ -113,9 +113,13 @@ describe('a deployment to a group', () => {
     expect((await deployTo('pending-ones')).status).toBe(400);
   });
 
-  it('returns 422 for an unknown artifact, 409 while an identical one is unfinished', async () => {
+  it('returns 422 for an unknown artifact', async () => {
+    await putInto('coast', await someDevices(1));
+    expect((await deployTo('coast', { artifact_name: 'release-9' })).status).toBe(422);
+  });
+
+  it('returns 409 while an identical one is unfinished', async () => {
     await putInto('east', await someDevices(1));
-    expect((await deployTo('east', { artifact_name: 'release-9' })).status).toBe(422);
     const id = idIn(await deployTo('east'));
     const response = await deployTo('east');
     expect([response.status, response.json().error]).toEqual([409, expect.stringContaining(id)]);

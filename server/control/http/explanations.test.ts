@@ -139,6 +139,9 @@ describe('GET /explanations/{requestId}', () => {
     await server.call('get-configuration', named('closed'));
     const response = await ask('/explanations/closed', { Authorization: 'Bearer other' });
     expect(response.status).toBe(401);
+  });
+
+  it('returns 405 to POST', async () => {
     expect((await control(server, 'POST', '/explanations/closed')).status).toBe(405);
   });
 });

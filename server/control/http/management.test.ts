@@ -201,13 +201,22 @@ describe('a WebSocket behind the control listener', () => {
     expect(await refusalOf(`${path('a')}?ticket=${oldTicket}`)).toBe(401);
   });
 
-  it('is refused for a foreign Origin or Host, and for an unknown device', async () => {
+  it('returns 401 at another path, despite a ticket', async () => {
+    expect(await refusalOf(`${wsUrl()}/events?ticket=${await ticket()}`)).toBe(401);
+  });
+
+  it('returns 403 for a foreign Origin or Host', async () => {
     const evil = 'http://evil.example';
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`, { Origin: evil })).toBe(403);
     expect(await refusalOf(path('a'), { Host: 'evil.example' })).toBe(403);
+  });
+
+  it('returns 404 for an unknown device or tenant', async () => {
     expect(await refusalOf(`${path('a')}?ticket=${await ticket()}`)).toBe(404);
-    expect(await refusalOf(`${wsUrl()}/events?ticket=${await ticket()}`)).toBe(401);
     expect(await refusalOf(`${path('a')}?tenant=nobody&ticket=${await ticket()}`)).toBe(404);
+  });
+
+  it('returns 400 for a misspelt or repeated parameter', async () => {
     expect(await refusalOf(`${path('a')}?Tenant=nobody&ticket=${await ticket()}`)).toBe(400);
     expect(await refusalOf(`${path('a')}?tenant=a&tenant=b&ticket=${await ticket()}`)).toBe(400);
   });

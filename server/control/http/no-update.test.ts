@@ -420,6 +420,9 @@ describe('the update status of a device', () => {
       404,
       expect.stringContaining('nearest: 02:00:00:00:00:01'),
     ]);
+  });
+
+  it('returns 400 without a device', async () => {
     expect((await control(server, 'GET', '/explanations')).status).toBe(400);
   });
 });
