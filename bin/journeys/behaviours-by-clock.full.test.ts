@@ -105,7 +105,7 @@ describe('a server during a day and a night', () => {
     expect((await fleet.recordedStatuses())['clock-skew']).toBe('success');
   });
 
-  it('answers 401 to a device that never renews its token', () => {
+  it('returns 401 to a device that never renews its token', () => {
     const last = Math.max(...tokenTimes('never-renews'));
     const laterResponses = fleet
       .responsesTo('never-renews')

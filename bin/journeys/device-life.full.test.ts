@@ -33,7 +33,7 @@ function haveEnded(
 const quick = { installMs: 20, rebootMs: 20 };
 
 describe('a server that limits its rate', () => {
-  it('answers 429 more often to devices that ignore it, and serves all devices', {
+  it('returns 429 more often to devices that ignore it, and serves all devices', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const fleet = await start();

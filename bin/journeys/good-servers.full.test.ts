@@ -122,7 +122,7 @@ describe('a good server under the conformance suite', () => {
     expect(await complaintsOn(replacing, ['put-configuration'], { selection })).toEqual([]);
   });
 
-  it('may answer 409 to each request for an update that differs from the first', {
+  it('may return 409 to each request for an update that differs from the first', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const asking = [

@@ -143,7 +143,7 @@ describe('a client made from the OpenAPI document of the control API', () => {
     expect(client.operationIds.filter((id) => !client.driven.has(id))).toEqual([]);
   });
 
-  it('is refused with a documented 401 by every operation that needs the token', async () => {
+  it('gets a documented 401 from every operation that needs the token', async () => {
     const responses = await Promise.all(
       client.protectedIds.map((id) => client.sendUnauthorized(id)),
     );

@@ -107,7 +107,7 @@ describe('a client made from the OpenAPI document of the device API', () => {
     expect([...client.driven].toSorted()).toEqual(client.operationIds.toSorted());
   });
 
-  it('is refused with a documented 401 by every operation that needs a token', async () => {
+  it('gets a documented 401 from every operation that needs a token', async () => {
     const responses = await Promise.all(
       client.protectedIds.map((id) => client.sendUnauthorized(id)),
     );

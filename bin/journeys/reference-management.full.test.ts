@@ -238,7 +238,7 @@ describe('a client made from the OpenAPI document of the management API', () => 
     expect(client.operationIds.filter((id) => !client.driven.has(id))).toEqual([]);
   });
 
-  it('is refused with a documented 401 by every operation that needs a secret', async () => {
+  it('gets a documented 401 from every operation that needs a secret', async () => {
     const responses: CheckedResponse[] = [];
     const ids = client.protectedIds.filter((id) => id !== 'connect-device');
     for (const id of ids) responses.push(await client.sendUnauthorized(id));

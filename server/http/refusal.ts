@@ -61,11 +61,15 @@ const CODING_MAX_CHARACTERS = 40;
 /** Constructors of refusals, one for each kind of error. Spec: Errors */
 export const refuse = {
   malformed: (error: string, detail?: OptionalDetail) => new Refusal(400, error, { detail }),
-  /** Names the place of the problem before it. */
-  malformedAt: (part: 'body' | 'query', { path, problem }: Problem) => {
+  /** Names the place of the problem, before it and in the detail. */
+  malformedAt: (
+    part: 'body' | 'query',
+    { path, problem }: Problem,
+    detail?: Omit<RefusalDetail, 'path'>,
+  ) => {
     const places = path === undefined ? [part] : [part, path];
     const error = [...places, problem].join(': ');
-    return new Refusal(400, error, { detail: { path: places.join('.') } });
+    return new Refusal(400, error, { detail: { path: places.join('.'), ...detail } });
   },
   unauthorized: (error: string, detail?: OptionalDetail) =>
     new Refusal(401, error, { headers: { 'WWW-Authenticate': 'Bearer' }, detail }),

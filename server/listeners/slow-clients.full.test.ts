@@ -157,7 +157,7 @@ describe('a client that has sent its headers', () => {
 });
 
 describe('idle connections', () => {
-  it('are refused beyond the limit, and free their places once they are cut', async () => {
+  it('return 503 beyond the limit, and free their places once they are cut', async () => {
     const connectionsMax = 12;
     const small = await startTestServer({
       connectionLimits: { ...connectionLimits, connectionsMax },

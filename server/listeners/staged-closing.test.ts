@@ -81,11 +81,11 @@ async function untilCut(socket: Socket): Promise<void> {
   }
 }
 
-describe('a client that sends its body first gets the early response', () => {
+describe('a client that sends its body before it reads', () => {
   const often = (request: () => Buffer) =>
     writeFirstOften(TRIES, () => writeFirst(server.baseUrl, request(), pace));
 
-  it('when the rate is limited: 429', async () => {
+  it('gets 429 when the rate is limited', async () => {
     await start();
     await control(server, 'POST', '/rate-limit', { requests: 1, windowSeconds: 60 });
     await server.call('get-configuration', { token: device.token });
@@ -93,7 +93,7 @@ describe('a client that sends its body first gets the early response', () => {
     expect(await often(() => put(['Connection: close'], small))).toEqual({ 429: TRIES });
   });
 
-  it('when there is no room for its body: 503', async () => {
+  it('gets 503 when there is no room for its body', async () => {
     await start({ connectionLimits: { inFlightMaxBytes: 200_000 } });
     const small = put([], Buffer.alloc(limits.bodyMaxBytes, ' '));
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -101,13 +101,13 @@ describe('a client that sends its body first gets the early response', () => {
     }
   });
 
-  it('when there are too many connections: 503', async () => {
+  it('gets 503 when there are too many connections', async () => {
     await start({ connectionLimits: { connectionsMax: 8 } });
     for (let more = 0; more < 8; more += 1) open.push(await reach(server.baseUrl));
     expect(await often(put)).toEqual({ 503: TRIES });
   });
 
-  it('when a planned fault answers an upload', async () => {
+  it('gets 502 when a planned fault responds to an upload', async () => {
     await start();
     const act = '{ kind: respond, status: 502 }';
     const plan = `rules: [{ id: a, match: { operation: upload-artifact }, times: until-cleared, act: ${act} }]`;
@@ -116,12 +116,12 @@ describe('a client that sends its body first gets the early response', () => {
     expect(await often(upload)).toEqual({ 502: TRIES });
   });
 
-  it('when an upload comes without a token: 401', async () => {
+  it('gets 401 when an upload comes without a token', async () => {
     await start();
     expect(await often(upload)).toEqual({ 401: TRIES });
   });
 
-  it('when the body stalls: 408', async () => {
+  it('gets 408 when the body stalls', async () => {
     await start({ connectionLimits: { transferIdleMs: 300, checkMs: 20 } });
     const slow = { chunkBytes: 65_536, pauseMs: 30 };
     const unfinished = put([], Buffer.alloc(limits.bodyMaxBytes, ' ')).subarray(0, 1_000_000);

@@ -137,18 +137,14 @@ function notJson(raw: Buffer, text: string | undefined): Refusal {
   const start = raw.toString('hex', 0, 2);
   const [, actual, remedy] = encodings.find(([pattern]) => pattern.test(start)) ?? [];
   if (actual !== undefined && remedy !== undefined) {
-    const error = `body: is not JSON text in UTF-8, but ${actual}; ${remedy}`;
-    return refuse.malformed(error, { path: 'body', expected, actual, remedy });
+    const problem = `is not JSON text in UTF-8, but ${actual}; ${remedy}`;
+    return refuse.malformedAt('body', { problem }, { expected, actual, remedy });
   }
   const where = text === undefined ? notUtf8(raw) : jsonBreak(text);
-  return refuse.malformed(`body: is not JSON text in UTF-8: it ${where}`, {
-    path: 'body',
-    expected,
-    actual:
-      text === undefined
-        ? `${raw.length} bytes that are not UTF-8: it ${where}`
-        : `text that is not JSON: it ${where}`,
-  });
+  const kind =
+    text === undefined ? `${raw.length} bytes that are not UTF-8` : 'text that is not JSON';
+  const problem = `is not JSON text in UTF-8: it ${where}`;
+  return refuse.malformedAt('body', { problem }, { expected, actual: `${kind}: it ${where}` });
 }
 
 /** Describes the first bytes that are not UTF-8, as the end of a sentence. */

@@ -15,18 +15,21 @@ export type AuthFacts =
   | { readonly hasValidSignature: true; readonly tenant: 'unknown' | 'suspended' }
   | ({ readonly hasValidSignature: true; readonly tenant: 'active' } & KnownFacts);
 
-/** The tenant's stored facts about the identity and the key. */
+/**
+ * The tenant's stored facts about the identity and the key. Those that cost a query are functions,
+ * because most requests are decided without them.
+ */
 interface KnownFacts {
   /** Status of the device with this identity; undefined for a new device. */
   readonly device: DeviceStatus | undefined;
   /** Status of the device's authentication set with this key; undefined for a new key. */
   readonly authSet: AuthSetStatus | undefined;
-  /** Number of keys that the device has used. */
-  readonly keyCount: number;
-  /** True while the number of accepted devices is below its limit. */
-  readonly mayBeAccepted: boolean;
-  /** True while the number of keys that were never accepted is below its limit. */
-  readonly mayBeRecorded: boolean;
+  /** Returns the number of keys that the device has used. */
+  readonly countKeys: () => number;
+  /** Returns true while the number of accepted devices is below its limit. */
+  readonly mayBeAccepted: () => boolean;
+  /** Returns true while the number of keys that were never accepted is below its limit. */
+  readonly mayBeRecorded: () => boolean;
   /** True when the server accepts new keys by itself. */
   readonly autoAccept: boolean;
 }
@@ -178,10 +181,7 @@ export const authOutcomes = {
 
 export type AuthOutcomeName = keyof typeof authOutcomes;
 
-/**
- * Decides on an authentication request. Reads only the facts that the decision needs, since they
- * may be getters.
- */
+/** Decides on an authentication request. Calls only the functions that the decision needs. */
 export function decideAuthRequest(facts: AuthFacts): AuthDecision {
   const outcome: AuthOutcome = authOutcomes[outcomeOf(facts)];
   // The detail of a wrong signature is about the request, and holds evidence for the explanation.
@@ -198,14 +198,14 @@ function outcomeOf(facts: AuthFacts): AuthOutcomeName {
   if (facts.tenant !== 'active') return `${facts.tenant}-tenant`;
   const { authSet } = facts;
   if (authSet === undefined) return outcomeOfNewKey(facts);
-  return authSet === 'preauthorized' && !facts.mayBeAccepted ? 'limit-reached' : authSet;
+  return authSet === 'preauthorized' && !facts.mayBeAccepted() ? 'limit-reached' : authSet;
 }
 
 function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
   const outcome = facts.device === undefined ? 'new-device' : 'new-key';
-  if (outcome === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
-  if (facts.autoAccept && facts.mayBeAccepted) return `${outcome}-accepted`;
-  return facts.mayBeRecorded ? outcome : 'too-many-unaccepted';
+  if (outcome === 'new-key' && facts.countKeys() >= limits.authSetsMax) return 'too-many-keys';
+  if (facts.autoAccept && facts.mayBeAccepted()) return `${outcome}-accepted`;
+  return facts.mayBeRecorded() ? outcome : 'too-many-unaccepted';
 }
 
 /** A key that was never accepted must not change the external ID of a working device. */

@@ -140,7 +140,7 @@ describe('the metrics of a run', () => {
     expect(metrics.errorCount).toBe(0);
   });
 
-  it('count unanswered exchanges and 5xx answers as errors', () => {
+  it('count unanswered exchanges and 5xx responses as errors', () => {
     const metrics = new RunMetrics(clock);
     for (const status of [200, 401, 503])
       metrics.recordResponse(answered('post-alerts', status, 1));

@@ -21,10 +21,10 @@ export const exportAuditLogs = defineEndpoint('export-audit-logs', ({ query }, c
   const { format_separator: separator, ignore: ignored } = query;
   const unknownName = unknownField(ignored, separator);
   if (unknownName !== undefined) {
-    return refuse.malformed(
-      `query: ignore: unknown field "${shortenName(unknownName)}"; the fields are ${auditFields.join(', ')}`,
-      { path: 'query.ignore', expected: `some of ${auditFields.join(', ')}` },
-    );
+    const fields = auditFields.join(', ');
+    const problem = `unknown field "${shortenName(unknownName)}"; the fields are ${fields}`;
+    const detail = { expected: `some of ${fields}` };
+    return refuse.malformedAt('query', { path: 'ignore', problem }, detail);
   }
   return {
     status: 200,

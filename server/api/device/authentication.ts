@@ -28,11 +28,11 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
   ({ body }, context) => {
     const authRequest = parseRequest(body, context);
     if (authRequest instanceof Refusal) return authRequest;
-    const { facts, ...stored } = gatherFacts(
-      context,
-      authRequest,
-      tenantOf(context, body.tenant_token),
-    );
+    const tenant = tenantOf(context, body.tenant_token);
+    const { rawBody } = context;
+    const hasValidSignature = verifySignature(rawBody, authRequest.key, authRequest.signatureText);
+    if (hasValidSignature && tenant?.status === 'active') context.switchTo(tenant);
+    const { facts, ...stored } = gatherFacts(context, authRequest, { hasValidSignature, tenant });
     const decision = decideAuthRequest(facts);
     const set = applyDecision(context, decision, { ...authRequest, ...stored });
     // Only a known authentication set is accepted.
@@ -41,6 +41,8 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
       : refusalOf(decision);
   },
 );
+
+const identityFormat = 'a JSON object as a string, such as {"mac":"02:00:00:00:00:01"}';
 
 /** A parsed authentication request: the identity that the device claims, and its proof. */
 interface ParsedAuthRequest {
@@ -57,12 +59,9 @@ function parseRequest(
 ): ParsedAuthRequest | Refusal {
   const identity = readIdentity(body.id_data);
   if ('reason' in identity) {
-    return refuse.malformed(`body: id_data: ${identity.reason}`, {
-      path: 'body.id_data',
-      expected:
-        identity.expected ?? 'a JSON object as a string, such as {"mac":"02:00:00:00:00:01"}',
-      requirement: 'auth.id-data-is-json-text',
-    });
+    const { reason: problem, expected = identityFormat } = identity;
+    const detail = { expected, requirement: 'auth.id-data-is-json-text' } as const;
+    return refuse.malformedAt('body', { path: 'id_data', problem }, detail);
   }
   const key = readPublicKey(body.pubkey);
   if ('reason' in key) return unusableKey(body.pubkey, key.reason);
@@ -93,41 +92,30 @@ interface StoredRecords {
   readonly set?: StoredAuthSet | undefined;
 }
 
-/**
- * Gathers the facts for the decision, and moves the request to the tenant once the signature is
- * verified.
- */
+/** Gathers the facts for the decision. */
 function gatherFacts(
   context: HandlerContext,
-  { identity, key, signatureText }: ParsedAuthRequest,
-  tenant: Tenant | undefined,
+  authRequest: ParsedAuthRequest,
+  { hasValidSignature, tenant }: { hasValidSignature: boolean; tenant: Tenant | undefined },
 ): StoredRecords & { readonly facts: AuthFacts } {
-  if (!verifySignature(context.rawBody, key, signatureText)) {
-    const detail = wrongSignature(context, { identity, key, signatureText }, tenant);
-    return { facts: { hasValidSignature: false, detail } };
+  if (!hasValidSignature) {
+    return { facts: { hasValidSignature, detail: wrongSignature(context, authRequest, tenant) } };
   }
-  if (!tenant) return { facts: { hasValidSignature: true, tenant: 'unknown' } };
-  if (tenant.status === 'suspended')
-    return { facts: { hasValidSignature: true, tenant: 'suspended' } };
-  const { devices } = context.switchTo(tenant).store;
+  if (!tenant) return { facts: { hasValidSignature, tenant: 'unknown' } };
+  if (tenant.status === 'suspended') return { facts: { hasValidSignature, tenant: 'suspended' } };
+  const { identity, key } = authRequest;
+  const { devices } = tenant.store;
   const device = devices.findByIdentity(identity);
   const set = device && devices.findAuthSet(device.id, key.pem);
   const facts: AuthFacts = {
-    hasValidSignature: true,
+    hasValidSignature,
     tenant: 'active',
     device: device?.status,
     authSet: set?.status,
     autoAccept: context.settings.autoAccept,
-    // Getters, because these values cost a query and most requests are decided without them.
-    get keyCount() {
-      return device ? devices.listAuthSets(device.id).length : 0;
-    },
-    get mayBeAccepted() {
-      return isWithinDeviceLimit(context, device);
-    },
-    get mayBeRecorded() {
-      return isBelowKeyLimit(context, { identity, publicKeyPem: key.pem });
-    },
+    countKeys: () => (device ? devices.listAuthSets(device.id).length : 0),
+    mayBeAccepted: () => isWithinDeviceLimit(context, device),
+    mayBeRecorded: () => isBelowKeyLimit(context, { identity, publicKeyPem: key.pem }),
   };
   return { facts, device, set };
 }
@@ -135,7 +123,7 @@ function gatherFacts(
 /** Returns the detail of a wrong signature, with evidence for the explanation. */
 function wrongSignature(
   { headerNames, rawBody: body }: HandlerContext,
-  { identity, key, signatureText }: Omit<ParsedAuthRequest, 'externalId'>,
+  { identity, key, signatureText }: ParsedAuthRequest,
   tenant: Tenant | undefined,
 ): RefusalDetail {
   const mayCompareKeys = tenant !== undefined && tenant.status !== 'suspended';
@@ -181,7 +169,7 @@ function writeDecision(
   const { device, externalId } = authRequest;
   const { devices } = context.store;
   const isNew = effect === 'record' || effect === 'record-and-accept';
-  const set = isNew ? recordAuthSet(context, authRequest) : authRequest.set;
+  const set = isNew ? recordNewKey(context, authRequest) : authRequest.set;
   if (!set) return undefined;
   if (effect === 'accept' && device) auditAcceptance(context, device);
   if (effect === 'accept' || effect === 'record-and-accept') {
@@ -191,7 +179,7 @@ function writeDecision(
   return set;
 }
 
-function recordAuthSet(
+function recordNewKey(
   context: HandlerContext,
   { identity, key, device: knownDevice }: ParsedAuthRequest & StoredRecords,
 ): StoredAuthSet {

@@ -46,10 +46,9 @@ export const setAuthSetStatus = defineEndpoint(
     const change = authSetChanges[set.status][body.status];
     if (change === 'nothing') return { status: 204 };
     if (change === 'refuse') {
-      return refuse.malformed(`body: status: a ${set.status} set cannot become ${body.status}`, {
-        path: 'body.status',
-        expected: `a status that a ${set.status} set can change to`,
-      });
+      const problem = `a ${set.status} set cannot become ${body.status}`;
+      const expected = `a status that a ${set.status} set can change to`;
+      return refuse.malformedAt('body', { path: 'status', problem }, { expected });
     }
     if (body.status === 'accepted' && !isWithinDeviceLimit(context, device)) return limitReached;
     context.store.devices.setAuthSetStatus(set, body.status, context.nowMs);

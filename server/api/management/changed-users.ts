@@ -107,11 +107,8 @@ function ruleOut(
 ): Refusal | undefined {
   const { email, password, roles } = update;
   if (email === undefined && password === undefined && roles === undefined) {
-    return refuse.malformed('body: has no change; send email, password or roles', {
-      path: 'body',
-      expected: 'a change',
-      actual: 'no change',
-    });
+    const problem = 'has no change; send email, password or roles';
+    return refuse.malformedAt('body', { problem }, { expected: 'a change', actual: 'no change' });
   }
   if (user.id !== context.user.id && password !== undefined) {
     return refuse.unprocessable(

@@ -21,11 +21,10 @@ export const createUserV1 = defineEndpointWithOwnTransactions(
   async ({ body }, context) => {
     const { email, password, roles, send_reset_password: isInvited } = body;
     if (password === undefined && !isInvited) {
-      return refuse.malformed('body: password: is required, or send_reset_password: true', {
-        path: 'body.password',
-        expected: 'a password, or send_reset_password: true',
-        actual: 'neither',
-      });
+      const problem = 'is required, or send_reset_password: true';
+      const expected = 'a password, or send_reset_password: true';
+      const detail = { expected, actual: 'neither' };
+      return refuse.malformedAt('body', { path: 'password', problem }, detail);
     }
     const problem = password === undefined ? undefined : passwordProblem(password, email);
     if (problem) return refuse.unprocessable(`body: ${problem}`);

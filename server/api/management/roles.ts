@@ -138,20 +138,13 @@ function changeRole(context: UserContext, name: string, change: RoleChange): Ref
   const currentRole = ownRole(store, name);
   if ('status' in currentRole) return currentRole;
   if (change.name !== undefined && change.name !== name) {
-    return refuse.malformed(
-      'body: name: must equal the name in the path; a role cannot be renamed',
-      { path: 'body.name', expected: 'the name in the path' },
-    );
+    const problem = 'must equal the name in the path; a role cannot be renamed';
+    const expected = 'the name in the path';
+    return refuse.malformedAt('body', { path: 'name', problem }, { expected });
   }
   if (change.description === undefined && change.grants === undefined) {
-    return refuse.malformed(
-      'body: has no change; send a description, or the permissions of the role',
-      {
-        path: 'body',
-        expected: 'a change',
-        actual: 'no change',
-      },
-    );
+    const problem = 'has no change; send a description, or the permissions of the role';
+    return refuse.malformedAt('body', { problem }, { expected: 'a change', actual: 'no change' });
   }
   const { description = currentRole.description, grants = currentRole.grants } = change;
   if (!isJsonWithin(grants, limits.roleMaxBytes)) return tooLarge;

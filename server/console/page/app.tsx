@@ -9,7 +9,7 @@ import { Bar } from './bar.tsx';
 import { Confirmations } from './confirm.tsx';
 import { LoginForm } from './login-form.tsx';
 import { Notices } from './parts/action.tsx';
-import { groups, sections } from './sections.tsx';
+import { findSection, groups, sections } from './sections.tsx';
 
 export function App() {
   return (
@@ -47,7 +47,7 @@ function showCurrent(navigation: HTMLElement): void {
 
 function Sections() {
   const [path] = useLocation();
-  const section = sections.find((each) => each.pattern.test(path));
+  const section = findSection(path);
   const title = section?.title ?? 'Not found';
   useEffect(() => {
     document.title = `${title} · Fleetbed console`;

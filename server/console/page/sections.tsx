@@ -12,8 +12,6 @@ interface ConsoleSection {
   readonly title: string;
   readonly group: (typeof groups)[number];
   readonly href: string;
-  /** Matches the addresses for which the navigation marks the section as current. */
-  readonly pattern: RegExp;
   /** The sections by route pattern. A section reads its parameters from the router. */
   readonly routes: Readonly<Record<string, ComponentType>>;
 }
@@ -41,35 +39,30 @@ export const sections: readonly ConsoleSection[] = [
     title: 'Overview',
     group: 'Fleet',
     href: '/',
-    pattern: /^\/$/,
     routes: { '/': OverviewSection },
   },
   {
     title: 'Devices',
     group: 'Fleet',
     href: '/devices',
-    pattern: /^\/devices/,
     routes: { '/devices': DevicesSection, '/devices/:id': DeviceSection },
   },
   {
     title: 'Deployments',
     group: 'Fleet',
     href: '/deployments',
-    pattern: /^\/deployments/,
     routes: { '/deployments': DeploymentsSection, '/deployments/:id': DeploymentSection },
   },
   {
     title: 'Artifacts',
     group: 'Fleet',
     href: '/artifacts',
-    pattern: /^\/artifacts/,
     routes: { '/artifacts': ArtifactsSection },
   },
   {
     title: 'Journal',
     group: 'Inspect',
     href: '/journal',
-    pattern: /^\/(journal|explain)/,
     routes: {
       '/journal': JournalSection,
       '/journal/:sequence': EntrySection,
@@ -80,63 +73,66 @@ export const sections: readonly ConsoleSection[] = [
     title: 'Clients',
     group: 'Inspect',
     href: '/clients',
-    pattern: /^\/clients/,
     routes: { '/clients': ClientsSection, '/clients/:client': ClientSection },
   },
   {
     title: 'Signature doctor',
     group: 'Inspect',
     href: '/doctor',
-    pattern: /^\/doctor/,
     routes: { '/doctor': DoctorSection },
   },
   {
     title: 'Audit log',
     group: 'Inspect',
     href: '/audit',
-    pattern: /^\/audit/,
     routes: { '/audit': AuditSection },
   },
   {
     title: 'Reference',
     group: 'Inspect',
     href: '/reference',
-    pattern: /^\/reference/,
     routes: { '/reference': ReferenceSection, '/reference/:id': ReferenceSection },
   },
   {
     title: 'Faults and variations',
     group: 'Control',
     href: '/faults',
-    pattern: /^\/faults/,
     routes: { '/faults': FaultsSection },
   },
   {
     title: 'Clock and calendar',
     group: 'Control',
     href: '/clock',
-    pattern: /^\/clock/,
     routes: { '/clock': ClockSection },
   },
   {
     title: 'States and tenants',
     group: 'Control',
     href: '/states',
-    pattern: /^\/states/,
     routes: { '/states': StatesSection },
   },
   {
     title: 'Conformance',
     group: 'Run',
     href: '/conformance',
-    pattern: /^\/conformance/,
     routes: { '/conformance': ConformanceSection },
   },
   {
     title: 'Simulator',
     group: 'Run',
     href: '/simulator',
-    pattern: /^\/simulator/,
     routes: { '/simulator': SimulatorSection },
   },
 ];
+
+/** Returns the section that has a route with the first segment of this path. */
+export function findSection(path: string): ConsoleSection | undefined {
+  const segment = firstSegment(path);
+  return sections.find(({ routes }) =>
+    Object.keys(routes).some((route) => firstSegment(route) === segment),
+  );
+}
+
+function firstSegment(path: string): string | undefined {
+  return path.split('/')[1];
+}

@@ -48,14 +48,6 @@ export default function AuditSection() {
     object_id: useDebounced(id),
     sort: sort || 'desc',
   };
-  const search = JSON.stringify(query);
-  const [chosen, setChosen] = useState({ search, page: 0 });
-  // A change of the filters leads back to the first page.
-  if (chosen.search !== search) setChosen({ search, page: 0 });
-  const page = chosen.search === search ? chosen.page : 0;
-  const loaded = useLoaded(() => loadPage(query, page), `audit ${search} ${page}`, {
-    isLive: true,
-  });
   const save = async (): Promise<void> => {
     const response = await callManagement('export-audit-logs', { query });
     saveFile(await response.blob(), 'audit-log.csv');
@@ -83,23 +75,33 @@ export default function AuditSection() {
           Save as CSV
         </ActionButton>
       </search>
-      <View subject="the audit log" loaded={loaded}>
-        {({ entries, total }) => (
-          <>
-            <List entries={entries} total={total} />
-            {total > PAGE_ENTRIES && (
-              <Pager
-                subject="entries"
-                page={page}
-                pageSize={PAGE_ENTRIES}
-                rows={total}
-                onChoose={(next) => setChosen({ search, page: next })}
-              />
-            )}
-          </>
-        )}
-      </View>
+      {/* The key makes a change of the filters lead back to the first page. */}
+      <Pages key={JSON.stringify(query)} query={query} />
     </>
+  );
+}
+
+function Pages({ query }: { query: QueryParameters }) {
+  const [page, setPage] = useState(0);
+  const key = `audit ${JSON.stringify(query)} ${page}`;
+  const loaded = useLoaded(() => loadPage(query, page), key, { isLive: true });
+  return (
+    <View subject="the audit log" loaded={loaded}>
+      {({ entries, total }) => (
+        <>
+          <List entries={entries} total={total} />
+          {total > PAGE_ENTRIES && (
+            <Pager
+              subject="entries"
+              page={page}
+              pageSize={PAGE_ENTRIES}
+              rows={total}
+              onChoose={setPage}
+            />
+          )}
+        </>
+      )}
+    </View>
   );
 }
 
