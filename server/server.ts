@@ -121,7 +121,9 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const counts = new RequestCounts(clock);
     const observers: readonly ExchangeObserver[] = [
       ...(observer ? [observer] : []),
-      ...[journalObserver, activity, counts],
+      journalObserver,
+      activity,
+      counts,
     ];
     const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
     const addresses: Addresses = { api: '' };

@@ -199,11 +199,9 @@ function cutLines({ cuts, cutBy }: ClientTestResult): readonly string[] {
       const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
       return [
         point,
-        ...[
-          sentRequestAgain ? 'yes' : 'NO',
-          reportedFalseSuccess ? `${final} (FALSE)` : final,
-          polledAgain ? 'yes' : 'NO',
-        ],
+        sentRequestAgain ? 'yes' : 'NO',
+        reportedFalseSuccess ? `${final} (FALSE)` : final,
+        polledAgain ? 'yes' : 'NO',
       ];
     },
   );

@@ -84,7 +84,8 @@ function requestText({ method, url, requestHeaders, requestBody }: ClientExchang
   const range = requestHeaders.find(([name]) => /^range$/i.test(name))?.[1];
   const body = pathname.endsWith('/status') ? textOf(requestBody) : '';
   return [
-    ...[method, pathname + (/signature=/.test(search) ? '?…' : search)],
+    method,
+    pathname + (/signature=/.test(search) ? '?…' : search),
     ...(range === undefined ? [] : [`(${range})`]),
     ...(body === '' ? [] : [body]),
   ].join(' ');

@@ -144,8 +144,14 @@ function headlineOf(
 
 /** States from the one that counts most. What one scene shows, no other one takes back. */
 const order: readonly DutyState[] = [
-  ...(['broken', 'met', 'observed', 'open', 'not-judged', 'not-tested'] as const),
-  ...(['not-observable', 'not-applicable'] as const),
+  'broken',
+  'met',
+  'observed',
+  'open',
+  'not-judged',
+  'not-tested',
+  'not-observable',
+  'not-applicable',
 ];
 
 function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty {

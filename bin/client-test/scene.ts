@@ -123,7 +123,10 @@ export function minMs({ start, steps, recovers }: Scene, intervalMs: number): nu
  * Conditions that a client meets directly after an offer; it meets the others with its next poll.
  */
 const promptConditions: ReadonlySet<ConditionName> = new Set([
-  ...(['download', 'whole download', 'report', 'log'] as const),
+  'download',
+  'whole download',
+  'report',
+  'log',
 ]);
 
 /** Connections of a client to an address that it must refuse, and the longest time for them. */

@@ -88,7 +88,11 @@ function behaviourTable(): string {
 function actionTable(): string {
   const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
   const rows = listActions().map(({ kind, does, required, optional, when }) => [
-    ...[code([kind]), does, code(required), code(optional), when.join(', ')],
+    code([kind]),
+    does,
+    code(required),
+    code(optional),
+    when.join(', '),
   ]);
   const readyActions = listReadyActions().map(({ name, act }) => [code([name]), code([act])]);
   return [

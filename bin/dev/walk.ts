@@ -57,20 +57,33 @@ const bodies: Readonly<Partial<Record<OperationId | ManagementId, TestCall>>> = 
   'post-next-deployment-v2': { json: { device_provides: board } },
 };
 
+const readPaths = [
+  '/ready',
+  '/overview',
+  '/devices',
+  '/clock',
+  '/faults',
+  '/faults/schema',
+  '/rate-limit',
+  '/journal?limit=5',
+  '/journal/1',
+  '/journal/1/har',
+  '/journal.har?limit=2',
+  '/tenants',
+  '/outbox',
+  '/world/schema',
+  '/snapshots',
+  '/explanations',
+  '/explanations/none',
+  '/await?count=1&timeoutSeconds=0',
+  '/runs',
+  '/nothing',
+  '/journal?tenant=none',
+];
+
 /** Calls of the control listener: first those that read, then those that change something. */
 const controlCalls: readonly (readonly [method: string, path: string, json?: unknown])[] = [
-  ...['/ready', '/overview', '/devices', '/clock', '/faults', '/faults/schema', '/rate-limit'].map(
-    (path) => ['GET', path] as const,
-  ),
-  ...['/journal?limit=5', '/journal/1', '/journal/1/har', '/journal.har?limit=2', '/tenants'].map(
-    (path) => ['GET', path] as const,
-  ),
-  ...['/outbox', '/world/schema', '/snapshots', '/explanations', '/explanations/none'].map(
-    (path) => ['GET', path] as const,
-  ),
-  ...['/await?count=1&timeoutSeconds=0', '/runs', '/nothing', '/journal?tenant=none'].map(
-    (path) => ['GET', path] as const,
-  ),
+  ...readPaths.map((path) => ['GET', path] as const),
   ['POST', '/clock', { advanceSeconds: 3600 }],
   ['POST', '/clock', { advanceSeconds: 'x' }],
   ['DELETE', '/clock'],

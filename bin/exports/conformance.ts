@@ -64,8 +64,17 @@ export interface ConformanceOptions extends Partial<SuiteOptions> {
 }
 
 const ownNames = [
-  ...(['url', 'user', 'tenantToken', 'selection', 'control', 'hooks', 'declared'] as const),
-  ...(['waivers', 'caPem', 'signal', 'onVerdict'] as const),
+  'url',
+  'user',
+  'tenantToken',
+  'selection',
+  'control',
+  'hooks',
+  'declared',
+  'waivers',
+  'caPem',
+  'signal',
+  'onVerdict',
 ] satisfies readonly (keyof ConformanceOptions)[];
 
 /** Every option; those that a result records have the shape of the record. */

@@ -20,7 +20,13 @@ const fileNames = ['fleetbed.config.yaml', 'fleetbed.config.yml', 'fleetbed.conf
 export const commonSection = 'common';
 /** The options that the section for all commands can hold. */
 export const commonOptions: readonly string[] = [
-  ...['url', 'email', 'control-url', 'tenant', 'ca', 'header-prefix', 'quiet'],
+  'url',
+  'email',
+  'control-url',
+  'tenant',
+  'ca',
+  'header-prefix',
+  'quiet',
 ];
 
 /** The arguments that would set the same values on the command line, by command and option. */

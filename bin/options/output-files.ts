@@ -5,9 +5,19 @@ import type { Command } from 'commander';
 
 /** The options of all commands that name a file to write, by their long names. */
 const outputs: readonly string[] = [
-  ...['--report', '--out', '--html', '--junit', '--prometheus', '--csv', '--markdown'],
-  ...['--annotations'],
-  ...['--ndjson', '--events', '--ledger', '--ready-file', '--har'],
+  '--report',
+  '--out',
+  '--html',
+  '--junit',
+  '--prometheus',
+  '--csv',
+  '--markdown',
+  '--annotations',
+  '--ndjson',
+  '--events',
+  '--ledger',
+  '--ready-file',
+  '--har',
 ];
 
 /** Ends the command with an error when two options, or two formats of one, name the same file. */

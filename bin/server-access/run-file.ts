@@ -175,8 +175,14 @@ function readRunFile(path: string): RunFile | undefined {
 }
 
 const texts = [
-  ...['baseUrl', 'controlUrl', 'controlToken', 'host', 'startedAt'],
-  ...['adminEmail', 'adminPassword', 'adminToken'],
+  'baseUrl',
+  'controlUrl',
+  'controlToken',
+  'host',
+  'startedAt',
+  'adminEmail',
+  'adminPassword',
+  'adminToken',
 ] as const;
 
 function isRunFile(value: unknown): value is RunFile {

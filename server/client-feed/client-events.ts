@@ -12,7 +12,12 @@ import type { FrameRecord, Opcode } from '../journal/frame.ts';
 
 /** Actions of planned faults that keep a client from reading a whole response. */
 const cuttingActions: ReadonlySet<string> = new Set([
-  ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
+  'reset',
+  'half-close',
+  'truncated',
+  'over-long',
+  'malformed-chunks',
+  'stall',
 ]);
 
 /** Facts about an exchange besides its record. */

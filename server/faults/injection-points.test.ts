@@ -29,7 +29,7 @@ function putAttributes(): Promise<TestResponse> {
 }
 
 function rackOf(): Promise<unknown> {
-  return attributeOf(server, device.id, ['inventory', 'rack']);
+  return attributeOf(server, device.id, 'inventory', 'rack');
 }
 
 function poll(token = device.token): Promise<TestResponse> {

@@ -66,9 +66,7 @@ export function stagesOf(operation: Operation, options: StageOptions): StageList
         : listOf(announce, retire, admit, limit, receive, turn, validate, handle),
     // A transform may depend on the body, and may invalidate the token, so it runs before
     // authentication.
-    transformed: listOf(
-      ...[announce, receive, turn, transform, retire, admit, limit, validate, handle],
-    ),
+    transformed: listOf(announce, receive, turn, transform, retire, admit, limit, validate, handle),
   };
 }
 

@@ -34,7 +34,8 @@ export function namesIn(response: TestResponse): unknown[] {
 export async function attributeOf(
   server: TestServer,
   id: string,
-  [scope, name]: readonly [scope: string, name: string],
+  scope: string,
+  name: string,
 ): Promise<unknown> {
   const call = { token: server.adminToken, parameters: { id } };
   return valueIn((await server.call('get-inventory', call)).json<InventoryDevice>(), scope, name);

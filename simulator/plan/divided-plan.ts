@@ -12,7 +12,8 @@ const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options)
 /** Names of plan values that the coordinator sends: its options, and values that have no option. */
 const coordinatorFields = new Set([
   ...rows.flatMap(([name, { owner }]) => (owner === undefined ? [name] : [])),
-  ...['shard', 'deploymentId'],
+  'shard',
+  'deploymentId',
 ]);
 
 /**

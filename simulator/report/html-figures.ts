@@ -140,7 +140,12 @@ function responseTable(operations: FleetResult['operations']): ShownTable {
   return {
     caption: 'Responses',
     columns: [
-      ...['Operation', 'By status', 'Timeouts', 'Resets', 'Refused', 'Other errors'],
+      'Operation',
+      'By status',
+      'Timeouts',
+      'Resets',
+      'Refused',
+      'Other errors',
       'Signature refused',
     ],
     rows: operations.map((row) => [

@@ -119,8 +119,15 @@ function processTable({ processes }: FleetResult['generator']): ShownTable {
   return {
     caption: 'Processes',
     columns: [
-      ...['Process', 'CPU', 'Event loop p99', 'Event loop max', 'Garbage collections'],
-      ...['Memory', 'Sockets', 'Connections', 'Queued'],
+      'Process',
+      'CPU',
+      'Event loop p99',
+      'Event loop max',
+      'Garbage collections',
+      'Memory',
+      'Sockets',
+      'Connections',
+      'Queued',
     ],
     rows: processes.map((row, index) => [
       String(index),

@@ -5,7 +5,10 @@ import type { Step } from '../scene.ts';
 import { acceptedStart, awaitPoll, outageActions, type SceneRow, toPolls } from './steps.ts';
 
 const oddBodies = [
-  ...['empty', 'html', 'object-error', 'cut-json'],
+  'empty',
+  'html',
+  'object-error',
+  'cut-json',
   { text: 'x'.repeat(65_536), mediaType: 'text/plain' },
 ];
 

@@ -107,9 +107,18 @@ export const offerScenes = {
   'legal-variations': acceptedStart(
     {
       vary: [
-        ...(['unknown-members', 'member-order', 'json-spaces', 'json-escapes'] as const),
-        ...(['header-case', 'header-order', 'media-type', 'chunked', 'timestamps'] as const),
-        ...(['link-query-order', 'link-unknown-parameter', 'link-scheme-case'] as const),
+        'unknown-members',
+        'member-order',
+        'json-spaces',
+        'json-escapes',
+        'header-case',
+        'header-order',
+        'media-type',
+        'chunked',
+        'timestamps',
+        'link-query-order',
+        'link-unknown-parameter',
+        'link-scheme-case',
         'deployment-ids',
       ],
     },

@@ -34,7 +34,12 @@ const unavailable = { kind: 'respond', status: 503, body: 'html' };
 
 /** Actions of faults that stand for an outage: no response asks the client to wait for a time. */
 export const outageActions = [
-  ...[unavailable, 'reset', 'gateway-502', unavailable, 'reset', unavailable],
+  unavailable,
+  'reset',
+  'gateway-502',
+  unavailable,
+  'reset',
+  unavailable,
 ];
 
 /** A scene without its name. */

@@ -66,7 +66,11 @@ function caseIds(prefixes: readonly string[] | undefined): ReadonlySet<string> |
 function workerArgs(options: SelfTestCommandOptions): readonly string[] {
   const { url, headerPrefix, fuzz, seed = defaultSeed } = options;
   return [
-    ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],
+    'conform',
+    'self-test',
+    '--worker',
+    '--header-prefix',
+    headerPrefix,
     ...(url === undefined ? [] : ['--url', url]),
     ...(fuzz === undefined ? [] : ['--fuzz', String(fuzz), '--seed', seed]),
   ];

@@ -34,8 +34,12 @@ function markdownCells(row: BenchRow): string[] {
   const subjectFigure = `${shownFigure(subject.figures.median)} ${unit}`;
   const otherTexts = others.map(({ name, ratio: other }) => `${name} ${shownRatio(other.median)}`);
   return [
-    ...[title, isOnce ? shownRatio(ratio.median) : shownSpread(ratio), shownRatio(goal), verdict],
-    ...[subjectFigure, [shownSide(baseline), ...otherTexts].join('; ')],
+    title,
+    isOnce ? shownRatio(ratio.median) : shownSpread(ratio),
+    shownRatio(goal),
+    verdict,
+    subjectFigure,
+    [shownSide(baseline), ...otherTexts].join('; '),
   ];
 }
 

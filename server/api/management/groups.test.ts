@@ -59,7 +59,7 @@ describe('the group of a device', () => {
     expect([await groupOf(one), await groupOf(other)]).toEqual([blue, null]);
     await setGroup(server, one.id, `red-${round}`);
     expect(await groupOf(one)).toBe(`red-${round}`);
-    expect(await attributeOf(server, one.id, ['system', 'group'])).toBe(`red-${round}`);
+    expect(await attributeOf(server, one.id, 'system', 'group')).toBe(`red-${round}`);
   });
 
   it('is null after a clear request with the name of the current group', async () => {
@@ -72,7 +72,7 @@ describe('the group of a device', () => {
     expect((await clear(one, blue)).status).toBe(204);
     expect((await clear(one, blue)).status).toBe(404);
     expect(await groupOf(one)).toBeNull();
-    expect(await attributeOf(server, one.id, ['system', 'group'])).toBeUndefined();
+    expect(await attributeOf(server, one.id, 'system', 'group')).toBeUndefined();
   });
 
   it('disappears when the device is decommissioned', async () => {

@@ -157,8 +157,8 @@ describe('the latest alerts', () => {
 
 describe('the alert attributes in the inventory', () => {
   const counted = async () => [
-    await attributeOf(server, device.id, ['monitor', 'alert_count']),
-    await attributeOf(server, device.id, ['monitor', 'alerts']),
+    await attributeOf(server, device.id, 'monitor', 'alert_count'),
+    await attributeOf(server, device.id, 'monitor', 'alerts'),
   ];
 
   it('count the subjects that are critical now', async () => {

@@ -9,10 +9,16 @@ import { expect } from 'vitest';
 
 const chromiumPath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const chromiumFlags = [
-  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
   // Coloured edges of letters would double the size of screenshots.
   '--disable-lcd-text',
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
 ];
 const WAIT_MAX_MS = 15_000;
 

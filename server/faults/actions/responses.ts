@@ -270,6 +270,9 @@ function idOf({ call, headerNames, tenant }: ActionContext): HeaderPairs {
 
 /** All actions of this file, in the order of the documentation. */
 export const responseActions: readonly Action[] = [
-  ...[response, rateLimited, redirect, rangeRefused],
+  response,
+  rateLimited,
+  redirect,
+  rangeRefused,
   alteredJson,
 ];

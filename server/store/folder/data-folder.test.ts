@@ -83,7 +83,7 @@ describe('a server with a data folder', () => {
       const response = await server.call('patch-attributes', { token: device.token, json: [] });
       expect(response.status).toBe(200);
       expect((await authenticate(server, device)).status).toBe(200);
-      expect(await attributeOf(server, device.id, ['inventory', 'color'])).toBe('red');
+      expect(await attributeOf(server, device.id, 'inventory', 'color')).toBe('red');
     });
   });
 

@@ -37,8 +37,8 @@ export function exactNumber(value: number): string {
 
 /** Possible intervals between the ticks of a time axis, in seconds. */
 export const timeSteps: readonly number[] = [
-  ...[1, 2, 5, 10, 15, 30],
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
-  ...[1, 2, 7, 14, 28, 56, 112, 224].map((days) => days * DAY),
-];
+  [1, 2, 5, 10, 15, 30],
+  [1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+  [1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  [1, 2, 7, 14, 28, 56, 112, 224].map((days) => days * DAY),
+].flat();

@@ -122,7 +122,10 @@ function devicesTable({ clients }: Clients): string {
       .map(({ client, identity = client, exchanges, counts }) => [
         printable(identity, 60),
         exchanges,
-        ...[counts.met ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-tested'] ?? 0],
+        counts.met ?? 0,
+        counts.broken ?? 0,
+        counts.open ?? 0,
+        counts['not-tested'] ?? 0,
       ]),
   );
 }

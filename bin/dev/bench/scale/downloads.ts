@@ -76,7 +76,10 @@ async function concurrentRow(
   const { bytes, file } = release;
   const agent = new Agent({ keepAlive: true });
   const bare = await context.children.script(
-    ...(['subject', 'file-server', file, await headersOf(agent, link)] as const),
+    'subject',
+    'file-server',
+    file,
+    await headersOf(agent, link),
   );
   const all = async (url: string): Promise<void> => {
     await Promise.all(Array.from({ length: AT_ONCE }, () => download(agent, url, bytes)));

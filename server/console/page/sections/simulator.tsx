@@ -12,6 +12,12 @@ import { View } from '../parts/view.tsx';
 
 const LINES_SHOWN = 30;
 
+interface NumberInput {
+  readonly value: string;
+  readonly max: number;
+  readonly set: (value: string) => void;
+}
+
 export default function SimulatorSection() {
   const [devices, setDevices] = useState('20');
   const [seconds, setSeconds] = useState('60');
@@ -20,15 +26,15 @@ export default function SimulatorSection() {
     await startRun({ kind: 'simulation', devices: Number(devices), seconds: Number(seconds) });
     loaded.reload();
   };
-  const field = (label: string, value: string, [max, set]: [string, (value: string) => void]) => (
+  const field = (label: string, input: NumberInput) => (
     <label class="kit-field">
       {label}
       <input
         type="number"
         min="1"
-        max={max}
-        value={value}
-        onInput={(event) => set(event.currentTarget.value)}
+        max={input.max}
+        value={input.value}
+        onInput={(event) => input.set(event.currentTarget.value)}
       />
     </label>
   );
@@ -47,8 +53,8 @@ export default function SimulatorSection() {
                   <code>fleetbed simulate</code>.
                 </p>
                 <div class="filters">
-                  {field('Devices', devices, ['1000', setDevices])}
-                  {field('Seconds', seconds, ['3600', setSeconds])}
+                  {field('Devices', { value: devices, max: 1000, set: setDevices })}
+                  {field('Seconds', { value: seconds, max: 3600, set: setSeconds })}
                   <ActionButton
                     kind="main"
                     work={start}
