@@ -165,7 +165,7 @@ describe('serve --dialect without a name', () => {
     [['--date', '2027-02-30'], '2027-08-25'],
     [['--device-limit', '-1'], 'from 0 to 1000000'],
     [['--provisioning-delay', 'soon'], 'a number with ms, s, m, h or d'],
-    [['--provisioning-delay', '2h'], 'from 0 to 3600000'],
+    [['--provisioning-delay', '2h'], 'from 0s to 1h, in whole milliseconds'],
   ])('refuses %j, and names the accepted values', async (args, sentence) => {
     const { stderr, code } = await runCommand(['serve', ...free, ...args]);
     expect(code).toBe(2);
