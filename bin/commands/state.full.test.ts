@@ -263,7 +263,7 @@ describe('fleetbed state import', () => {
 
   it.each<[string, (path: string) => void, string]>([
     ['does not exist', () => undefined, 'does not exist'],
-    ['is no database', (path) => writeFileSync(path, 'x'.repeat(9000)), 'is not a database'],
+    ['is not a database', (path) => writeFileSync(path, 'x'.repeat(9000)), 'is not a database'],
     ['is empty', (path) => writeFileSync(path, ''), 'is not an exported state'],
     ['is another database', (path) => script('DROP TABLE state')(path), 'is not an exported state'],
     [

@@ -28,7 +28,7 @@ const help = `
 The file is a plain SQLite database: tables as the server keeps them, with the ID of the
 tenant first, and artifact files in parts of 1 MiB (artifact_files). It has password hashes, tokens
 of tenants and the keys that sign tokens and links. Keep it private: whoever reads it can act as any
-user or device. In a text with a NUL, each NUL is stored as SUB 0, and each SUB as SUB SUB.
+user or device. In a string with a NUL, each NUL is stored as SUB 0, and each SUB as SUB SUB.
 `;
 
 interface StateExportOptions {

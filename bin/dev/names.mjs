@@ -6,7 +6,7 @@
 const comment =
   /^[ \t]*\{?\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|(?<=[\s;{,])\/\/ .*$/gm;
 const quoted = /`([^`]+)`/g;
-/** An identifier that is no part of a path, a header name or a literal. */
+/** An identifier that is not part of a path, a header name or a literal. */
 const word = /(?<![\w$/"'-])[A-Za-z_$][\w$]*(?![\w$/-])/g;
 const camelOrCapitals = /^[a-z]+\w*[A-Z]|^[A-Z][a-z]|^[A-Z]+_[A-Z\d_]+$/;
 const parameter = /@param (?:\{[^}]*\} )?\[?([\w$.]+)/g;

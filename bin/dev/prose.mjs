@@ -13,12 +13,12 @@ const literal =
 const titleStart = /(?:\b(?:it|describe)(?:\.\w+)*|\))\(\s*$/;
 const plainWord = /^["'(]?[A-Za-z]+[.,:;)"']?$/;
 
-/** Parts that are no prose: code, addresses, and the types and names of parameters. */
+/** Parts that are not prose: code, addresses, and the types and names of parameters. */
 const code =
   /`[^`]*`|\$\{[^}]*\}|\{@link[^}]*\}|@type \{[^@]*\}|@(?:param|property) \S+|\w+:\/\/\S+|^ {4,}.*$/gm;
 
 /**
- * An identifier such as `deviceType`; product names and units that are written so are no errors.
+ * An identifier such as `deviceType`; product names and units that are written so are not errors.
  */
 const identifier =
   /(?<![\w./#$@<{-])(?!(?:httpYac|iCalendar|kB|uPlot|xxHash64)\b)[a-z][a-z0-9]*[A-Z]\w*(?![\w/=(]|\.\w)/g;

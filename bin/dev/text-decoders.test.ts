@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decode, encodingExists, getDecoder } from './text-decoders.ts';
 
-describe('a text that is decoded from bytes', () => {
+describe('text that is decoded from bytes', () => {
   it('is decoded correctly when pieces end within a character', () => {
     const decoder = getDecoder('utf-8');
     const bytes = Buffer.from('a €');

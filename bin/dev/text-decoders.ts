@@ -10,7 +10,7 @@ interface Decoder {
 }
 
 /**
- * Returns a decoder that accepts a text in pieces.
+ * Returns a decoder that accepts text in pieces.
  * @throws Error with the message by which the body parser recognizes an unknown encoding
  */
 export function getDecoder(encoding: string): Decoder {

@@ -157,7 +157,7 @@ describe('the outputs shown in documents', () => {
         return;
       }
       const documentedOutputs = outputs.map(({ output }) => withoutChangingValues(output));
-      expect(printed.map(withoutChangingValues), 'npm run docs writes them anew').toEqual(
+      expect(printed.map(withoutChangingValues), 'npm run docs writes them again').toEqual(
         documentedOutputs,
       );
     },

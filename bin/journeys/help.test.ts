@@ -23,7 +23,7 @@ describe('the troubleshooting of the command line', () => {
     expect(texts.length).toBeGreaterThan(20);
   });
 
-  it.each(texts)('explains a text that the program has: %s', (text) => {
+  it.each(texts)('explains each text of the program: %s', (text) => {
     for (const part of text.split(/ ?…\)? ?|; /).filter((each) => each.length > 3)) {
       expect(sources.includes(part), part).toBe(true);
     }

@@ -93,7 +93,7 @@ describe('the npm package', () => {
     if (!analysis.types) throw new Error('the package has no types');
     const { entrypoints, problems } = analysis;
     expect(Object.keys(entrypoints)).toEqual(expect.arrayContaining(['.', './vitest']));
-    // Like `attw --profile esm-only`: the package is no CommonJS, and `require` loads ES modules.
+    // Like `attw --profile esm-only`: the package is not CommonJS, and `require` loads ES modules.
     const judged = problems.filter(
       (problem) => !('resolutionKind' in problem && isIgnored(problem.resolutionKind)),
     );

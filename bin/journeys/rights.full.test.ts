@@ -171,7 +171,7 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
 
 describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_MS }, () => {
   it('ends the run early after the cleanup, as inconclusive, with the name of the right', async () => {
-    // As with rights for groups of devices: the probe of an unknown device is no proof.
+    // As with rights for groups of devices: the probe of an unknown device is not proof.
     const isOfProbe = (line: string): boolean => line.includes('/00000000-');
     const baseUrl = await forbidding((line) => /^PUT .*\/status$/.test(line) && !isOfProbe(line));
     const devicesBefore = await devices();

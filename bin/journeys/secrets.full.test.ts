@@ -139,7 +139,7 @@ function formsOf(result: ConformanceResult): Readonly<Record<string, string>> {
   };
 }
 
-/** Returns the spellings in which a secret may appear in a text. */
+/** Returns the spellings in which a secret may appear in a string. */
 function spellings(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret)];

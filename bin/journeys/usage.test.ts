@@ -41,7 +41,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
 
   const examplesIn = (help: string) =>
     [...help.matchAll(/^ {2}(?:\S+=\S+ )*npx fleetbed (.*)$/gm)].map(([, args = '']) =>
-      // A text in single quotes is one word.
+      // A string in single quotes is one word.
       [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([word, quoted]) => quoted ?? word),
     );
 

@@ -134,7 +134,7 @@ describe('an error in a configuration file', () => {
     ],
     ['run: {port: true}', '1:7: run: port: must be a value for --port <port>'],
     ['run: {open: 1}', '1:7: run: open: must be true or false'],
-    ['run:\n  port:', '2:3: run: port: must be a text, a number, true or false, or a list'],
+    ['run:\n  port:', '2:3: run: port: must be a string, a number, true or false, or a list'],
     ['run: {report: {pdf: x}}', '1:7: run: report: pdf=x is not accepted.'],
     [
       'run: {password: x}',

@@ -58,7 +58,7 @@ function schemaOfText(option: Option): Schema {
     case 'share':
       return { type: 'number', minimum: 0, maximum: 1 };
     case 'names': {
-      // A text can have several of the names, separated by commas.
+      // A string can have several of the names, separated by commas.
       const items = { enum: cli.values };
       return { anyOf: [items, { type: 'array', items }, { type: 'string' }] };
     }

@@ -78,7 +78,7 @@ function entriesOf(
     }
     const texts = textsOf(value);
     if (texts === undefined)
-      throw wrong('must be a text, a number, true or false, or a list of them');
+      throw wrong('must be a string, a number, true or false, or a list of them');
     return { section, name, value: texts, wrong };
   });
 }

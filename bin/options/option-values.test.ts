@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { textRules } from '../../fixtures/base/value-rules.ts';
 import * as values from './option-values.ts';
 
-/** Returns the message of a parser for a text that it must refuse. */
+/** Returns the message of a parser for a string that it must refuse. */
 function refuses(parse: (text: string) => unknown, texts: readonly string[], accepted: RegExp) {
   for (const text of texts) {
     const attempt = () => parse(text);
@@ -161,7 +161,7 @@ describe('the parsers of texts', () => {
     refuses((text) => parse(text, undefined), bad, /one, two, three/);
   });
 
-  it('refuse an empty text and a text of spaces', () => {
+  it('refuse an empty string and a string of spaces', () => {
     refuses(values.nonEmptyText, ['', '  '], /non-empty/);
   });
 });

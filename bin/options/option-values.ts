@@ -1,5 +1,5 @@
 /**
- * Parsers of option values. Each converts a text of the command line to a typed value, or throws an
+ * Parsers of option values. Each converts text of the command line to a typed value, or throws an
  * error that lists what is accepted; commander prefixes the message with the option's name and the
  * value.
  */

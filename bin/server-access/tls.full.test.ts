@@ -130,8 +130,8 @@ describe('serve with wrong TLS options', () => {
     ['a key without its certificate', ['--tls-key', 'k.pem'], 'no certificate file'],
     ['files that are not there', ['--tls-cert', 'no.pem', '--tls-key', 'no.pem'], 'no such file'],
     ['a client CA that is not there', ['--tls-client-ca', 'no.pem'], 'no such file'],
-    ['a name that is none', ['--tls-name', 'a.test', '--tls-name', 'b c'], 'TLS name "b c"'],
-    ['an empty name', ['--tls-name', ''], 'non-empty text'],
+    ['an invalid name', ['--tls-name', 'a.test', '--tls-name', 'b c'], 'TLS name "b c"'],
+    ['an empty name', ['--tls-name', ''], 'text that is not empty'],
     [
       'a CA to write beside a certificate of ones own',
       ['--tls-cert', 'c.pem', '--tls-key', 'k.pem', '--tls-ca-out', 'ca'],
@@ -143,7 +143,7 @@ describe('serve with wrong TLS options', () => {
       'no test CA, which broken TLS requires; leave out broken TLS',
     ],
     [
-      'a kept CA that is none',
+      'a kept CA file that is not a CA',
       ['--tls-ca-keep', new URL(import.meta.url).pathname],
       'holds no cert',
     ],

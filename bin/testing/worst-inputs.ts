@@ -4,7 +4,7 @@
  * and piece start over and over.
  */
 
-/** Returns a text of at least this length. */
+/** Returns a string of at least this length. */
 export type WorstInput = (length: number) => string;
 
 /** Greatest bound of a repetition that does not count as growth. */
@@ -69,7 +69,7 @@ interface Pump {
   readonly pump: string;
 }
 
-/** Returns every piece that may repeat without limit, with a text that leads to it. */
+/** Returns every piece that may repeat without limit, with a string that leads to it. */
 function pumpsOf(node: ExpressionNode, prefix: string): Pump[] {
   switch (node.kind) {
     case 'sequence': {

@@ -112,7 +112,7 @@ describe('a message from a device', () => {
   it.each([
     ['a map without a header', Buffer.from([0x80])],
     ['bytes behind a message', Buffer.concat([messageOf(1), Buffer.from([0])])],
-    ['a byte that is no msgpack', Buffer.from([0xc1])],
+    ['a byte that is not msgpack', Buffer.from([0xc1])],
     ['a list that claims billions', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
     ['8 MiB of garbage', Buffer.alloc(limits.websocketMessageMaxBytes, 0xc1)],
   ])('closes the socket with 1011 and a reason: %s', async (_, message) => {

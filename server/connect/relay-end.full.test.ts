@@ -142,7 +142,7 @@ describe('users of a device that disconnects are closed with 1001', () => {
     ['it closes', () => device.socket.close()],
     ['its connection is cut', () => device.socket.terminate()],
     ['it sends garbage', () => device.socket.send('garbage')],
-    ['it connects anew', () => connectPeer(server, identity)],
+    ['it connects again', () => connectPeer(server, identity)],
     [
       'it is decommissioned',
       () =>

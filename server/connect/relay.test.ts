@@ -259,7 +259,7 @@ describe('a user who sends invalid data', () => {
   it.each([
     ['text', 1003, 'ls'],
     ['a map without a header', 1011, Buffer.from([0x80])],
-    ['a byte that is no msgpack', 1011, Buffer.from([0xc1])],
+    ['a byte that is not msgpack', 1011, Buffer.from([0xc1])],
     [
       'a message that ends too early',
       1011,

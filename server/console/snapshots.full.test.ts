@@ -85,7 +85,7 @@ async function fill(): Promise<void> {
   server.clock.advance(1000);
 }
 
-/** A main view of the console, and a text that it shows once it is loaded. */
+/** A main view of the console, and text that it shows once it is loaded. */
 const views: readonly (readonly [name: string, address: () => string, shows: RegExp])[] = [
   ['overview', () => '/', /^[1-9]\d* requests and/],
   ['devices', () => '/devices', /200 devices/],

@@ -210,7 +210,7 @@ describe('the size of an RSA key', () => {
   );
 });
 
-describe('a text that is not a key', () => {
+describe('a string that is not a key', () => {
   it.each([
     ['nothing', ''],
     ['white space', ' \n'],

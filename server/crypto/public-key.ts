@@ -14,7 +14,7 @@ export interface PublicKey {
   readonly pem: string;
 }
 
-/** The reason why a text is not an accepted key. */
+/** The reason why a string is not an accepted key. */
 export interface UnusableKey {
   readonly reason: string;
 }

@@ -38,7 +38,7 @@ export class RefusedSignature {
 }
 
 /**
- * A text that was sent as a public key and refused. It may be a private key, so the private field
+ * A string that was sent as a public key and refused. It may be a private key, so the private field
  * keeps it out of JSON output.
  */
 export class RefusedKey {

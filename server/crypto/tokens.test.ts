@@ -144,8 +144,8 @@ describe('a token that the server did not issue', () => {
   it.each([
     ['no set', { sub: 'd' }],
     ['no subject', { jti: 'a' }],
-    ['a subject that is no text', { jti: 'a', sub: 7 }],
-    ['an end that is no number', { jti: 'a', sub: 'd', exp: 'soon' }],
+    ['a subject that is not a string', { jti: 'a', sub: 7 }],
+    ['an end that is not a number', { jti: 'a', sub: 'd', exp: 'soon' }],
     ['no object', ['a']],
     ['null', null],
   ])('is refused even with a valid signature when claims are missing: %s', (_, altered) => {

@@ -29,7 +29,7 @@ export interface ReadClaims extends TokenClaims {
   readonly issuedAt: number;
 }
 
-/** The reason why a text is not a token of this server. */
+/** The reason why a string is not a token of this server. */
 interface InvalidToken {
   readonly reason: string;
 }

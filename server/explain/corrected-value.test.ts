@@ -48,7 +48,7 @@ describe('the corrected value of a body', () => {
       { messages: [{ timestamp: 1790000000, level: 'info', message: 'm' }] },
       { messages: [{ timestamp: '2026-09-21T14:13:20.000Z', level: 'info', message: 'm' }] },
     ],
-    ['a text alone', 'put-deployment-status', 'success', { status: 'success' }],
+    ['a string alone', 'put-deployment-status', 'success', { status: 'success' }],
     [
       'an object in a list',
       'put-deployment-status',
@@ -92,7 +92,7 @@ describe('the corrected value of a body', () => {
 
   it.each<[string, keyof typeof mountedOperations, unknown, string, object]>([
     [
-      'a word that is none',
+      'an invalid word',
       'put-deployment-status',
       { status: 'failed' },
       '{"status":"$VALUE_STATUS"}',
@@ -150,7 +150,7 @@ describe('the corrected value of a body', () => {
       { VALUE_0: expect.stringMatching(/as JSON$/) },
     ],
     [
-      'what is no string',
+      'what is not a string',
       'create-deployment',
       { name: 'n', artifact_name: 'a', all_devices: true, phases: [{ batch_size: 'most' }] },
       '{"name":"n","artifact_name":"a","all_devices":true,"phases":[{"batch_size":$VALUE_BATCH_SIZE_0}]}',

@@ -25,7 +25,7 @@ const commands: string[] = [];
 /** The variables that the reader of each command must set. */
 const needed = new Map<string, readonly string[]>();
 
-/** Operations of a user on the own account, which may end the user's token. */
+/** Operations of users on their own account, which may end their token. */
 const endsToken: ReadonlySet<string> = new Set([
   managementOperations.logout.id,
   managementOperations['update-own-user'].id,

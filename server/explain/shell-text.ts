@@ -22,7 +22,7 @@ export function escapingLines(text: CommandText): string[] {
 /** Matches text that bash does not change between double quotes. */
 const safeInDoubleQuotes = /^[A-Za-z0-9 _./:=@%+,?&;-]*$/;
 
-/** Returns a text with variables as one word of bash. */
+/** Returns a string with variables as one word of bash. */
 export function quotedText(text: CommandText): string {
   const isTame = text.every((part) => typeof part !== 'string' || safeInDoubleQuotes.test(part));
   if (isTame && text.some((part) => typeof part !== 'string')) {

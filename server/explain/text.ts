@@ -4,14 +4,14 @@
  */
 import { isSecretName, masked, maskJson, maskText } from '../http/masking.ts';
 
-/** A shell variable in a text. */
+/** A shell variable in text. */
 export interface ShellVariable {
   readonly variable: string;
   /** Set if the variable is inside a JSON string. */
   readonly isInJson?: true;
 }
 
-/** A text in parts. The shell replaces the variables. */
+/** Text in parts. The shell replaces the variables. */
 export type CommandText = readonly (string | ShellVariable)[];
 
 /** Returns the text for readers, with `$NAME` for each variable. */

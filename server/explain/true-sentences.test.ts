@@ -46,7 +46,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 describe('the explanation of a body that is not JSON', () => {
   it.each([
     ['downloading', 'breaks at position 0, near downloadin: the word downloading'],
-    ['{"a":NaN}', 'breaks at position 5, near {"a":NaN}: NaN is no number of JSON'],
+    ['{"a":NaN}', 'breaks at position 5, near {"a":NaN}: NaN is not a JSON number'],
     ['{"a":"1",}', 'breaks at position 9, near {"a":"1",}: a comma before the closing }'],
     ['{"a":"x\ny"}', 'breaks at position 7, near {"a":"x\\u{a}y"}: a raw line feed'],
     [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305, near yyyyyyy": installing'],
@@ -240,7 +240,7 @@ it('a wrong ID in a report is explained with the object that it names', async ()
     [artifactId, /the ID of an artifact; that of a deployment is the member id/],
     [own.id, /the ID of the device itself/],
     ['release-named', /the name of an artifact; that of a deployment/],
-    ['release-of-nobody', /, which is no UUID; that of a deployment/],
+    ['release-of-nobody', /, which is not a UUID; that of a deployment/],
     ['{id}', /a placeholder, as of a variable that is not set/],
     [await idOf(own), /a deployment for this device that it was not offered yet/],
     [await idOf(device), /a deployment for other devices/],

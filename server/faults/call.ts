@@ -125,7 +125,7 @@ export function jsonOf(raw: Buffer | undefined, valuesMax?: number): unknown {
 const FRACTION_STEPS = 2 ** 48;
 
 /**
- * Maps a text to a number from 0 (included) to 1 (excluded) under a seed. The result is the same in
+ * Maps a string to a number from 0 (included) to 1 (excluded) under a seed. The result is the same in
  * every run.
  */
 export function positionOf(text: string, seed: string): number {

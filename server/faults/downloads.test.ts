@@ -226,7 +226,7 @@ describe('the fault altered-json', () => {
     expect(entries.at(-1)?.responseBytes).toBe(Buffer.byteLength(text));
   });
 
-  it('does not fire at a response that is no JSON', async () => {
+  it('does not fire at a response that is not JSON', async () => {
     await plan(server, { match, act: { kind: 'altered-json', set: { a: 1 } } });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
     expect((await ruleCounts(server)).fired).toBe(0);

@@ -84,7 +84,7 @@ describe('a fault plan', () => {
 describe('an invalid fault plan', () => {
   it.each([
     ['nothing', '', 'line 1, column 1: must be an object, not null'],
-    ['a text', 'hello', 'line 1, column 1: must be an object, not "hello"'],
+    ['a string', 'hello', 'line 1, column 1: must be an object, not "hello"'],
     ['no rules', 'rules: []', 'line 1, column 8: rules: must not be empty'],
     [
       'another field',
@@ -205,7 +205,7 @@ describe('an invalid fault plan', () => {
       'line 3, column 12: rules.0.times: a script fires once for each of its steps',
     ],
     [
-      'a step that is none',
+      'an invalid step',
       'rules:\n  - id: a\n    script: [reset, fly]',
       'line 3, column 21: rules.0.script.1: must be an action by its name',
     ],
@@ -216,7 +216,7 @@ describe('an invalid fault plan', () => {
     ],
     ['lists without end', '['.repeat(100_000), 'line 1, column'],
     [
-      'too long a text',
+      'too long a string',
       `# ${'x'.repeat(262_144)}`,
       'line 1, column 1: the plan has more than 262144 bytes',
     ],

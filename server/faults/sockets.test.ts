@@ -74,7 +74,7 @@ describe('a WebSocket handshake with a planned fault', () => {
     expect((await shake()).status).toBe(101);
   });
 
-  it('does not match when the request is no handshake', async () => {
+  it('does not match when the request is not a handshake', async () => {
     await plan(server, { match, act: 'refuse-socket' });
     const headers = { Authorization: `Bearer ${device.token}`, Upgrade: null, Connection: null };
     expect((await sendUpgrade(server, { headers })).status).toBe(400);

@@ -139,7 +139,7 @@ export function keptBytes(bytes: Buffer): Buffer {
   return bytes.length <= BODY_KEPT_BYTES ? bytes : Buffer.from(bytes.subarray(0, BODY_KEPT_BYTES));
 }
 
-/** Returns the beginning of a text as bytes; returns a short text unchanged. */
+/** Returns the beginning of a string as bytes; returns a short string unchanged. */
 export function textStart(text: string): string | Buffer {
   // A substring would keep the whole string in memory.
   return text.length <= BODY_KEPT_BYTES / 4 || Buffer.byteLength(text) <= BODY_KEPT_BYTES

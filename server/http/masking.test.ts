@@ -120,7 +120,7 @@ describe('the masking of non-JSON text', () => {
     'the artifact was installed at 12:00:00',
     'GET /devices?status=accepted&per_page=20',
     'a: b, c=d; "e": "f"',
-  ])('keeps a text without secrets: %s', (text) => {
+  ])('keeps a string without secrets: %s', (text) => {
     expect(maskText(text)).toBe(text);
   });
 

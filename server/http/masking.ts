@@ -42,7 +42,7 @@ const jsonWebToken = /\beyJ[\w-]{4,}(\.[\w-]+\.[\w-]*)?/g;
 const privateKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(-----END [A-Z0-9 ]*-----|$)/g;
 const basicOrBearer = /\b(basic|bearer)( +|%20)[\w.~+/=-]+/gi;
-/** A parameter of a query or form, anywhere in a text. */
+/** A parameter of a query or form, anywhere in a string. */
 const parameter = /(^|[?&;\s])([^\s?&;=#"'<>\\]{1,200})=([^\s&;#"'<>\\]*)/g;
 /** A base64 text ends with `=`; the text before it may happen to contain a secret word. */
 const padding = /^=?$/;

@@ -115,7 +115,7 @@ export class UnparsedInput {
     return { name, isSecret: name === '' ? this.#isFragment : header?.[1] === masked };
   }
 
-  /** The value of the header line where reading stopped; only for headers that are no secret. */
+  /** The value of the header line where reading stopped; only for headers that are not secret. */
   get value(): string {
     return quoteText(this.line.slice(this.line.indexOf(':') + 1).trim());
   }
@@ -149,7 +149,7 @@ export class UnparsedInput {
   }
 }
 
-/** Returns a text of one character for each byte in quotes, decoded and shortened. */
+/** Returns a string of one character for each byte in quotes, decoded and shortened. */
 function quoteText(text: string): string {
   return `"${printable(Buffer.from(text, 'latin1').toString(), SHOWN_CHARACTERS)}"`;
 }

@@ -7,7 +7,7 @@ import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../http/mas
 
 /** A body as a view shows it. */
 export interface BodyView {
-  /** A JSON value, a text, or the bytes in base64. */
+  /** A JSON value, a string, or the bytes in base64. */
   readonly value: unknown;
   readonly encoding: 'json' | 'text' | 'base64' | 'masked';
   /** Number of bytes shown, if the body was longer. */
@@ -85,7 +85,7 @@ function lastWhole(content: Buffer): number {
 }
 
 /**
- * Returns the JSON value of a text; undefined if it is not JSON. The first character excludes most
+ * Returns the JSON value of a string; undefined if it is not JSON. The first character excludes most
  * other texts, which is cheaper than an exception.
  */
 function jsonOf(text: string): unknown {

@@ -196,7 +196,7 @@ describe('an exchange in the journal', () => {
     expect(read.responseBytes).toBe(20_000);
   });
 
-  it('keeps a text as its bytes', () => {
+  it('keeps text as its bytes', () => {
     const read = addAndRead(Object.assign(record('text'), { responseBody: '{"error":"é"}' }));
     expect(String(read.responseBody)).toBe('{"error":"é"}');
     expect(read.responseBytes).toBe(14);

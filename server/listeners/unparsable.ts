@@ -164,7 +164,7 @@ function framedOf({ method, url = '', headers }: IncomingMessage): FramedRequest
   return { method, url: url.length > URL_MAX_CHARACTERS ? copiedStart(url) : url, length, coding };
 }
 
-/** Returns the start of a text; unlike a slice, it does not keep the whole text in memory. */
+/** Returns the start of a string; unlike a slice, it does not keep the whole text in memory. */
 function copiedStart(text: string): string {
   return Buffer.from(text.slice(0, URL_MAX_CHARACTERS), 'latin1').toString('latin1');
 }

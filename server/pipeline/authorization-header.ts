@@ -55,7 +55,7 @@ function authorizationsIn({ rawHeaders }: IncomingMessage): number {
   return rawHeaders.filter(isName).length;
 }
 
-/** Describes a text that is not a token, as a continuation of the error sentence; often empty. */
+/** Describes a string that is not a token, as a continuation of the error sentence; often empty. */
 function notTokenText(token: string): string {
   const parts = token.split('.').length;
   if (isPlaceholder(token)) {

@@ -67,7 +67,7 @@ const handlers: readonly (readonly [string, Endpoint['handle']])[] = [
   ],
   ['rejects', () => Promise.reject(new Error(secret))],
   [
-    'throws something that is no error',
+    'throws something that is not an error',
     () => {
       throw secret;
     },

@@ -82,7 +82,7 @@ describe('the error for an invalid body', () => {
       'body: id_data: must be a string, not 7',
     ],
     ['null', 'post-auth-request', { id_data: null }, 'body: id_data: must be a string, not null'],
-    ['an empty text', 'post-auth-request', { id_data: '' }, 'body: id_data: must not be empty'],
+    ['an empty string', 'post-auth-request', { id_data: '' }, 'body: id_data: must not be empty'],
     ['no object at all', 'post-auth-request', 'text', 'body: must be an object, not "text"'],
     ['no list at all', 'post-alerts', {}, 'body: must be an array, not an object'],
     [
@@ -110,7 +110,7 @@ describe('the error for an invalid body', () => {
       'body: 0.value: must be a number, a string, or an array of only numbers or only strings',
     ],
     [
-      'a configured value that is no text',
+      'a configured value that is not a string',
       'put-configuration',
       { a: 1 },
       'body: a: must be a string, not 1',
@@ -154,7 +154,7 @@ describe('the error for an invalid query', () => {
       'artifact_name=a&artifact_name=b&device_type=b',
       'query: artifact_name: must be a string, not an array',
     ],
-    ['a number that is none', logs, 'page=one', 'query: page: must be a whole number'],
+    ['a page that is not a number', logs, 'page=one', 'query: page: must be a whole number'],
     ['a fraction', logs, 'page=1.5', 'query: page: must be a whole number'],
     ['a number that is too small', logs, 'page=0', 'query: page: must be at least 1'],
     ['a number that is too large', logs, 'per_page=501', 'query: per_page: must be at most 500'],

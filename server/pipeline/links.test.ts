@@ -109,7 +109,10 @@ describe('a signed artifact link', () => {
     ['no expiry', (link) => link.searchParams.delete('x-svc-expire')],
     ['no signature', (link) => link.searchParams.delete('x-svc-signature')],
     ['an empty signature', (link) => link.searchParams.set('x-svc-signature', '')],
-    ['an expiry that is no date-time', (link) => link.searchParams.set('x-svc-expire', 'tomorrow')],
+    [
+      'an expiry that is not a date-time',
+      (link) => link.searchParams.set('x-svc-expire', 'tomorrow'),
+    ],
     [
       'an expiry without an offset',
       (link) => link.searchParams.set('x-svc-expire', '2026-11-21T12:01:01'),

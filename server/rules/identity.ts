@@ -8,7 +8,7 @@ export interface Identity {
   readonly canonical: string;
 }
 
-/** The reason why a text is not an identity. */
+/** The reason why a string is not an identity. */
 export interface NoIdentity {
   readonly reason: string;
   /** Set when the text is too long. */

@@ -49,7 +49,7 @@ function keyOf(name: string): AttributeKey {
 }
 
 /**
- * Returns the values that a text in the query may stand for: the text, and the number or boolean it
+ * Returns the values that a string in the query may stand for: the text, and the number or boolean it
  * spells.
  */
 function valuesOf(given: string): (string | number | boolean)[] {

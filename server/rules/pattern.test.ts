@@ -109,7 +109,7 @@ describe('a pattern with exponential backtracking', () => {
   });
 });
 
-describe('a text given as a search pattern', () => {
+describe('a string given as a search pattern', () => {
   it.each([
     ['(', 'missing closing ): ('],
     ['(a', 'missing closing ): (a'],

@@ -30,7 +30,7 @@ const MAKING_STEPS = 250;
 const STEPS_MAX = 25_000_000;
 
 /**
- * The steps that all patterns of one search share. A text is charged its worst case, every step of
+ * The steps that all patterns of one search share. A string is charged its worst case, every step of
  * the program at every character, so that the result does not depend on the speed of the machine.
  */
 export class StepBudget {

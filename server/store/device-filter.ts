@@ -2,7 +2,7 @@
 import type { DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import { comparison, filterBy, oneOf, type SqlCondition, type SqlFilter } from './engine/filter.ts';
 
-/** A device must meet all given conditions; an empty list of statuses or IDs is no condition. */
+/** A device must meet all given conditions; an empty list of statuses or IDs is not a condition. */
 export interface DeviceFilter {
   readonly status?: readonly DeviceStatus[] | undefined;
   readonly id?: readonly string[] | undefined;

@@ -52,7 +52,7 @@ export class InventoryStore {
 
   /** Replaces the whole set of attributes. */
   replace(deviceId: string, attributes: readonly StoredAttribute[]): void {
-    // Bound as bytes: sql.js copies bytes in one step, but a text character by character.
+    // Bound as bytes: sql.js copies bytes in one step, but a string character by character.
     this.#sql.run('INSERT OR REPLACE INTO attributes VALUES (?, ?, ?, ?, CAST(? AS TEXT))', [
       deviceId,
       this.#scope,

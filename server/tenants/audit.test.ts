@@ -219,7 +219,7 @@ describe('the audit log', () => {
       () => server.call('set-auth-set-status', userCall({ status: 'accepted' })),
     ],
     [
-      'a status that is none',
+      'an invalid status',
       400,
       () => server.call('set-auth-set-status', userCall({ status: 'noauth' })),
     ],

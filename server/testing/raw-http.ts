@@ -48,7 +48,8 @@ export function readResponse(text: string): RawResponse {
   const [head = '', ...bodyParts] = text.split('\r\n\r\n');
   const [line = '', ...fields] = head.split('\r\n');
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1];
-  if (status === undefined) throw new Error(`this is no HTTP response: ${JSON.stringify(text)}`);
+  if (status === undefined)
+    throw new Error(`this is not an HTTP response: ${JSON.stringify(text)}`);
   const headers = Object.fromEntries(
     fields.map((field) => {
       const colon = field.indexOf(':');

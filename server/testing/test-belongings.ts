@@ -27,7 +27,7 @@ interface ResourceCall {
   readonly make?: ResourceMaker;
   /** The contents of the call besides the path parameters. */
   readonly call?: (names: ResourceNames) => TestCall;
-  /** Status of a valid call on a resource of the own tenant; by default the success of the row. */
+  /** Status of a valid call on a resource of the caller's tenant; by default the success of the row. */
   readonly ownStatus?: number;
   /**
    * Status of a valid call on a resource that belongs to another tenant or does not exist; by

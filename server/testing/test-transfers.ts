@@ -59,7 +59,7 @@ export function askUnread({ server, identity }: TransferStage): ClientRequest {
   return get(`${server.baseUrl}${path}?path=/etc/motd`, { headers });
 }
 
-/** A part of an upload's form: a text, or a file with its name. */
+/** A part of an upload's form: a string, or a file with its name. */
 export type UploadPart =
   | readonly [name: string, value: string]
   | readonly [name: string, Buffer, string];

@@ -11,7 +11,7 @@ export class WorldTextError extends Error {
 }
 
 /**
- * Reads a world from a text.
+ * Reads a world from text.
  * @param name name of the file or body, for problems
  * @throws WorldTextError
  */

@@ -63,7 +63,7 @@ describe('a server that misbehaves', () => {
     ],
     ['sends more than it promised', (s) => s.write(`${head}content-length: 1\r\n\r\nxyz`), /./],
     [
-      'is no HTTP server',
+      'is not an HTTP server',
       (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
       /transport\/HTTPParserError/,
     ],

@@ -177,7 +177,7 @@ describe('a request with a token', () => {
     ['nothing', '', 'response/not-json'],
     ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'response/not-json'],
     ['another kind of JSON', '"a"', 'response/shape'],
-    ['a number where a text belongs', '{"a":1}', 'response/shape'],
+    ['a number where a string belongs', '{"a":1}', 'response/shape'],
   ])('fails with a response error for %s', async (_what, body, label) => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),

@@ -70,10 +70,14 @@ describe('a behaviour file', () => {
 
   it.each([
     ['is not there', () => join(folder, 'none.mjs'), /cannot be read: .*none\.mjs/],
-    ['is no JavaScript', () => written('export default {'), /cannot be read: .*(Unexpected|parse)/],
+    [
+      'is not JavaScript',
+      () => written('export default {'),
+      /cannot be read: .*(Unexpected|parse)/,
+    ],
     ['throws', () => written("throw new Error('no luck\\nat all')"), /cannot be read: no luck$/],
     ['has no default export', () => written('export const a = 1;'), /no default export/],
-    ['exports a text', () => written("export default 'slow';"), /must be a behaviour: name/],
+    ['exports a string', () => written("export default 'slow';"), /must be a behaviour: name/],
     ['has another ending', () => written(row(), '.json'), /must end in one of \.js, \.mjs, \.ts/],
     [
       'lacks a sentence',
@@ -92,7 +96,7 @@ describe('a behaviour file', () => {
       /hooks\.whenBored is not known/,
     ],
     [
-      'has a hook that is no function',
+      'has a hook that is not a function',
       () => written(row('hooks: { network: 3 }')),
       /hooks\.network must be a function/,
     ],

@@ -37,8 +37,8 @@ describe('the renewal of a device token', () => {
 
   it.each([
     ['tells no end', tokenWith({ sub: 'd' })],
-    ['tells it as a text', tokenWith({ exp: 'tomorrow' })],
-    ['is no JSON', 'e30.%%%.c2ln'],
+    ['tells it as a string', tokenWith({ exp: 'tomorrow' })],
+    ['is not JSON', 'e30.%%%.c2ln'],
     ['is empty', ''],
   ])('is never due for a token that %s', (_what, token) => {
     expect(renewalAtMs(token, issuedMs, chanceOf(0))).toBe(Number.POSITIVE_INFINITY);

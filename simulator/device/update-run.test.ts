@@ -174,7 +174,7 @@ describe('a download in a device update', () => {
   it.each([
     ['a byte of it is wrong', (file: Buffer) => file.fill(7, 5000, 5001), 'artifact/'],
     ['its end is missing', (file: Buffer) => file.subarray(0, 4096), 'artifact/truncated'],
-    ['it is no artifact at all', () => Buffer.from('<html>not found</html>'), 'artifact/'],
+    ['it is not an artifact at all', () => Buffer.from('<html>not found</html>'), 'artifact/'],
     ['it is empty', () => Buffer.alloc(0), 'artifact/'],
   ])('fails the update when the file is damaged: %s', async (_what, spoil, cause) => {
     const file = spoil(await softwareArtifact('release-2'));

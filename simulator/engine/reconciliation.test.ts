@@ -207,7 +207,7 @@ describe('the reconciliation', () => {
 
   it.each<[string, StubResponse]>([
     ['is refused', { status: 403 }],
-    ['is no list', { status: 200, body: {} }],
+    ['is not an array', { status: 200, body: {} }],
     ['does not come', 'cut'],
   ])('is not performed when the list %s', async (_what, response) => {
     const reconciliation = await reconciledAgainst([deviceWith({})], response);

@@ -33,7 +33,7 @@ export class CsvError extends Error {
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Yields the records of a text, without empty lines.
+ * Yields the records of CSV text, without empty lines.
  * @throws CsvError
  */
 export function* csvRecords(text: string): Generator<readonly CsvField[]> {

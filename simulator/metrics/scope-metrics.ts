@@ -3,7 +3,7 @@ import type { AnsweredExchange, UnansweredExchange } from '../network/transport.
 import type { ScopeFigures, ThresholdScope } from '../result/scopes.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 
-/** Returns the name of the cohort of a caller; undefined when it is no device of the fleet. */
+/** Returns the name of the cohort of a caller; undefined when it is not a device of the fleet. */
 export type CohortOf = (caller: string) => string | undefined;
 
 interface Scoped {

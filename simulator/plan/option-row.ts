@@ -136,7 +136,7 @@ export const kinds = {
     value: duration(min),
     result: v.exactOptional(number),
   }),
-  /** A text with an optional maximum number of characters. */
+  /** A string with an optional maximum number of characters. */
   text: (max = Number.POSITIVE_INFINITY) => ({
     cli: { kind: 'text' } as const,
     value: v.pipe(nonEmptyText, v.maxCodePoints(max, 'is too long')),

@@ -62,7 +62,7 @@ const parts = { backOff, network, cohort, deploymentPhase, stage, incident } as 
 export type PartName = keyof typeof parts;
 
 /**
- * Parses a composite member from a text such as `ramp: 30s, devices: 100` and returns its values
+ * Parses a composite member from a string such as `ramp: 30s, devices: 100` and returns its values
  * unconverted. A first word without a colon is the value of `name`.
  * @throws PlanInputError
  */

@@ -31,7 +31,7 @@ function milliseconds(min: number) {
 const durationSaid =
   'must be a duration such as 500ms, 30s or 5m (a number without a unit is in seconds)';
 /**
- * Schema of a duration from `min` milliseconds to a year: a text such as `5s`, or a number of
+ * Schema of a duration from `min` milliseconds to a year: a string such as `5s`, or a number of
  * seconds. The result is in milliseconds.
  */
 export function duration(min: number) {

@@ -3,7 +3,7 @@
 /** The meaning of a colour on the page. */
 export type ShownTone = 'positive' | 'pending' | 'negative' | 'info' | 'plain';
 
-/** A cell of a table: a text, or a word with a colour. */
+/** A cell of a table: text, or a word with a colour. */
 export type ShownCell = string | { readonly word: string; readonly tone: ShownTone };
 
 /** A table. Each row has one cell for each column. */

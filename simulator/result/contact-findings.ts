@@ -60,7 +60,7 @@ export function hasAnyResponse({ operations }: FleetResult): boolean {
 
 /**
  * Returns true when the server accepted any device, even if the device is pending or off at the
- * end. A success with a body that the device cannot use, as in place of a token, is no acceptance.
+ * end. A success with a body that the device cannot use, as in place of a token, is not an acceptance.
  */
 export function isAnyAccepted(result: FleetResult): boolean {
   const { devices, pending, off, noContact } = result.funnel;

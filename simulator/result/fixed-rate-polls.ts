@@ -30,7 +30,7 @@ export const mergeFixedRatePolls = fields<FixedRatePolls>({
   dropped: sum,
 });
 
-/** Returns the counts as a text; 'all on time' when no poll was late or dropped. */
+/** Returns the counts as a string; 'all on time' when no poll was late or dropped. */
 export function fixedRatePollsLine({ due, sent, late, dropped }: FixedRatePolls): string {
   if (late + dropped === 0) return `${countText(due, 'poll')} due, all sent on time`;
   return (

@@ -106,10 +106,10 @@ it('the reader of histograms accepts a forged text that is valid', () => {
   expect(DurationHistogram.of(sound).count).toBe(3);
 });
 
-describe('a text that is not a valid histogram', () => {
+describe('a string that is not a valid histogram', () => {
   it.each([
     ['is empty', ''],
-    ['is no base64', '%%%'],
+    ['is not base64', '%%%'],
     ['is not compressed', Buffer.alloc(64).toString('base64')],
     ['is cut short', histogramOf([1, 2, 3]).figures().histogram.slice(0, 20)],
     [

@@ -279,7 +279,7 @@ describe('merged results of several processes', () => {
     ['a shard that is there twice', () => [shardOf(1, 2), shardOf(1, 2)], 'shards 2/2 and 2/2'],
     ['shards that overlap', () => [shardOf(0, 2), shardOf(1, 3)], 'shards 1/2 and 2/3 overlap'],
     ['the whole and a part', () => [shardOf(0, 1), shardOf(1, 3)], 'shards 1/1 and 2/3 overlap'],
-    ['a histogram that is none', () => [damaged('!!!'), shardOf(1, 2)], 'a result is damaged'],
+    ['an invalid histogram', () => [damaged('!!!'), shardOf(1, 2)], 'a result is damaged'],
     ['a histogram that is empty', () => [damaged(''), shardOf(1, 2)], 'a result is damaged'],
     [
       'a histogram of another precision',

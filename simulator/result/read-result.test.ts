@@ -44,7 +44,7 @@ describe('the reader of result files', () => {
       'funnel.success is not',
     ],
     [
-      'with a histogram that is none',
+      'with an invalid histogram',
       { ...sampleResult, latencies: [{ ...latency, histogram: 'AAAA' }] },
       'latencies.0.histogram: a histogram is not in the compressed V2 encoding',
     ],

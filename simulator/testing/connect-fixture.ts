@@ -57,7 +57,7 @@ export function typesOf(messages: readonly ConnectMessage[]): string[] {
 export function errorTextOf([message, ...more]: readonly ConnectMessage[]): string {
   if (message === undefined || more.length > 0) throw new Error('there is not one message');
   if (message.typ === 'error') return decodeBody(connectErrorShape, message.body).err;
-  if (message.props?.status !== 2) throw new Error('the message is no error');
+  if (message.props?.status !== 2) throw new Error('the message is not an error');
   return Buffer.from(message.body ?? '').toString();
 }
 

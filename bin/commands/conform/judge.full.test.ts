@@ -98,15 +98,15 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
       'missing. Record the traffic again, or remove the damaged part.',
     ],
     [
-      'bytes that are no text',
+      'bytes that are not text',
       () => [fileOf('z.har', Buffer.from([0xff, 0xfe]))],
       3,
       'z.har: is not UTF-8 text.',
     ],
     ['no file', () => [], 2, "missing required argument 'file'"],
     ['two files', () => [har, har], 2, 'too many arguments'],
-    ['a server that is none', () => [har, '--url', 'here'], 2, '--url'],
-    ['a prefix that is none', () => [har, '--header-prefix', '-'], 2, '--header-prefix'],
+    ['an invalid server', () => [har, '--url', 'here'], 2, '--url'],
+    ['an invalid prefix', () => [har, '--header-prefix', '-'], 2, '--header-prefix'],
   ])('refuses %s with one sentence', async (_, args, code, reason) => {
     const ended = await judge(...args());
     expect([ended.code, ended.stdout]).toEqual([code, '']);

@@ -124,7 +124,7 @@ describe('fleetbed conform --report html=FILE', () => {
     expect(readFileSync(page, 'utf8')).toContain('"comparison":{"before":{');
   });
 
-  it('refuses a file for --compare that is no report, before any request', async () => {
+  it('refuses a file for --compare that is not a report, before any request', async () => {
     const wrong = join(folder, 'wrong.json');
     writeFileSync(wrong, '{}');
     const { code, stderr } = await runCommand([...args(), '--compare', wrong, 'errors/']);

@@ -139,7 +139,7 @@ describe('fleetbed doctor signature', () => {
   it.each<[string, () => string[], number, RegExp]>([
     ['nothing', () => [], 2, /required option '--body <file>'/],
     ['no signature', () => files(), 2, /required option '--signature <text\|file>'/],
-    ['an empty signature', () => [...files(), '--signature', ''], 2, /non-empty/],
+    ['an empty signature', () => [...files(), '--signature', ''], 2, /not empty/],
     ['a word too many', () => [...files(), '--signature', 'AA==', 'x'], 2, /too many arguments/],
     [
       'a body without a key',
@@ -167,7 +167,7 @@ describe('fleetbed doctor signature', () => {
       /--key cannot read/,
     ],
     [
-      'another key that is none',
+      'another, invalid key',
       () => [...files(), '--other-key', fileOf('no.pem', 'x'), '--signature', right],
       3,
       /--other-key .* is not a usable public key/,

@@ -18,7 +18,7 @@ import { type BodyComparison, compareBodies } from './differences.ts';
 const RESPONSE_MAX_MS = 60_000;
 const ACCEPTANCE_POLL_MS = 1000;
 const AUTH_REQUESTS_PATH = '/authentication/auth_requests';
-/** Headers that belong to the connection, or that are made anew. */
+/** Headers that belong to the connection, or that are replaced. */
 const ownHeaders =
   /^(host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|accept-encoding|authorization|cookie|sec-websocket-.*|.*-signature)$/;
 

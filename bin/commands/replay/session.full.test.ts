@@ -127,7 +127,7 @@ describe('fleetbed record', () => {
   it.each([
     [
       '3',
-      'its file is no session',
+      'its file is not a session',
       () => ['--lint', '--from', writeSession('[]')],
       /line 1: is not/,
     ],
@@ -218,7 +218,7 @@ describe('fleetbed replay', { timeout: 60_000 }, () => {
   it.each([
     ['3', 'its server is not there', () => file, /nothing listens there/],
     ['3', 'its file is not there', () => join(folder, 'none'), /no such file/],
-    ['3', 'its file is no session', () => writeSession('text'), /not a JSON object/],
+    ['3', 'its file is not a session', () => writeSession('text'), /not a JSON object/],
     ['4', 'its file has no request of a device', () => writeSession(''), /^$/],
   ])('exits with %s when %s', async (code, _, fileOf, sentence) => {
     const end = await runCommand(['replay', fileOf(), '--url', 'http://127.0.0.1:9']);

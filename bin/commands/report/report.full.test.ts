@@ -146,7 +146,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       /missing required argument 'later'/,
     ],
     [
-      'a second file that is none',
+      'a second file that is not a result',
       () => ['compare', validFile(), 'nowhere.json'],
       3,
       /LATER cannot read nowhere/,

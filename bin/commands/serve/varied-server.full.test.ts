@@ -65,6 +65,6 @@ describe('serve --variation-seed', () => {
   it('refuses an empty seed, and names the accepted values', async () => {
     const { stderr, code } = await runCommand(['serve', '--variation-seed', '']);
     expect(code).toBe(2);
-    expect(stderr).toContain('a non-empty text');
+    expect(stderr).toContain('text that is not empty');
   });
 });

@@ -63,7 +63,7 @@ function parserOf(name: string, cli: CliValue): OptionParser | undefined {
   }
 }
 
-/** Returns a parser that checks a text but returns it unchanged, because the plan converts it. */
+/** Returns a parser that checks a string but returns it unchanged, because the plan converts it. */
 function keepText(parse: OptionParser | undefined): OptionParser {
   return (text, previous) => {
     parse?.(text, previous);

@@ -99,7 +99,7 @@ export async function machineLimits(): Promise<MachineLimits> {
 }
 
 /**
- * Returns the text of a file, or an empty text. Only Linux has these files; elsewhere limits are
+ * Returns the text of a file, or an empty string. Only Linux has these files; elsewhere limits are
  * unknown, and no plan is refused.
  */
 async function textOf(path: string): Promise<string> {

@@ -86,7 +86,7 @@ export async function vectorsFrom(seed: string): Promise<VectorSet> {
     },
     {
       name: 'messages',
-      meaning: 'Binary frames on /connect; those whose `cause` is not empty are no messages.',
+      meaning: 'Binary frames on /connect; those whose `cause` is not empty are not messages.',
       vectors: [...messageVectors(), ...wrongMessageVectors()],
     },
     {

@@ -160,7 +160,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
       /try rediss:\/\/ if it requires TLS$/,
     ],
     [
-      'whose authority is no certificate',
+      'whose authority is not a certificate',
       () => [...args(), '--redis-ca', filePath('redis.key')],
       /--redis-ca \S+redis\.key contains no PEM certificate; use another file\.$/,
     ],

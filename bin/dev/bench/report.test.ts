@@ -171,10 +171,7 @@ describe('the file of a benchmark result', () => {
   it.each([
     ['no JSON', '{'],
     ['another result', '{"schema":"fleetbed-conformance/2"}'],
-    [
-      'a ratio that is none',
-      JSON.stringify(currentResult).replace('"median":0.5', '"median":null'),
-    ],
+    ['an invalid ratio', JSON.stringify(currentResult).replace('"median":0.5', '"median":null')],
   ])('is refused with one sentence if it is %s', async (_, text) => {
     await expect(readResult('--compare', fileOf(text))).rejects.toThrow(
       /^--compare: .*result\.json is not a benchmark result; give a file written by npm run bench -- --json FILE\.$/,

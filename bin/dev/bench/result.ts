@@ -26,7 +26,7 @@ export function resultOf(
 
 /**
  * Reads an earlier result.
- * @throws CommandError when the file cannot be read or is no result
+ * @throws CommandError when the file cannot be read or is not a result
  */
 export async function readResult(option: string, path: string): Promise<BenchResult> {
   const text = await readNamedFile(option, path);

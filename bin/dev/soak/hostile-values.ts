@@ -22,7 +22,7 @@ const chunks = [
   ...['eyJ-', 'eyJa.', 'name="', '"name":"a",', 'a:', ' ', '\\"', "'", '=', ',', '((', '/'],
 ];
 
-/** A text of several thousand characters whose end does not match. */
+/** A string of several thousand characters whose end does not match. */
 export const longText = fc
   .tuple(fc.constantFrom(...chunks), fc.integer({ min: 200, max: 12_000 }))
   .map(([chunk, length]) => chunk.repeat(Math.ceil(length / chunk.length)));

@@ -72,7 +72,7 @@ const upload = lineOf(managementOperations['upload-artifact']);
 const inventory = `GET ${pathOf(managementOperations['list-inventory'])}`;
 
 /**
- * Returns an object with members just below the limit of values, and a text that fills it up to the
+ * Returns an object with members just below the limit of values, and a string that fills it up to the
  * limit of bytes.
  */
 const fullObject = (opening: string): string => {
@@ -331,7 +331,7 @@ export const worstRequests: readonly WorstRequest[] = [
       prepare: sendMessages(from, { message: smallValues(msgpackValuesMax / 2), times: 1000 }),
     },
     {
-      name: `WebSocket of a ${from}, long texts that are no UTF-8`,
+      name: `WebSocket of a ${from}, long texts that are not UTF-8`,
       prepare: sendMessages(from, { message: longText(), times: 16 }),
     },
     {

@@ -41,7 +41,7 @@ export function smallValues(count: number): Buffer {
   ]);
 }
 
-/** Returns a connect message of the greatest size, whose body is a text of invalid UTF-8 bytes. */
+/** Returns a connect message of the greatest size, whose body is a string of invalid UTF-8 bytes. */
 export function longText(): Buffer {
   const envelope = Buffer.from('\x82\xa3hdr\x81\xa5proto\x01\xa4body\xdb', 'latin1');
   const length = Buffer.alloc(4);

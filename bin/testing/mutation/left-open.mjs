@@ -4,7 +4,7 @@
  */
 
 const words = 'words: the contract has no catalogue of messages, reasons and notes';
-const doctor = 'the doctor: a diagnosis is no response of the device API';
+const doctor = 'the doctor: a diagnosis is not a response of the device API';
 
 /** Names of members whose values are ignored. */
 const members = {

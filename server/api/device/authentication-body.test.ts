@@ -55,7 +55,7 @@ describe('the field id_data of an authentication request', () => {
       'is not JSON text: it ends too early: it is cut off with 1 of its { and [ open, near {"mac":',
     ],
     ['the text of a list', '["mac"]', 'must be a string that holds a JSON object'],
-    ['the text of a text', '"mac"', 'must be a string that holds a JSON object'],
+    ['the text of a string', '"mac"', 'must be a string that holds a JSON object'],
     ['the text of null', 'null', 'must be a string that holds a JSON object'],
     ['too deep', nested(33), 'must not be nested deeper than 32 levels'],
     ['as deep as its length allows', nested(680), 'must not be nested deeper than 32 levels'],
@@ -126,7 +126,7 @@ describe('an optional field of an authentication request', () => {
     ['an external ID', { external_id: 'azure 1' }],
     ['an empty external ID', { external_id: '' }],
     ['the tier of newer clients', { tier: 'micro' }],
-    ['fields nobody knows', { more: { deep: [null, { x: 1 }] }, '': 1, ID_DATA: 7 }],
+    ['unknown fields', { more: { deep: [null, { x: 1 }] }, '': 1, ID_DATA: 7 }],
   ])('is accepted: %s', async (_, fields) => {
     expect((await ask(fields)).status).toBe(200);
   });

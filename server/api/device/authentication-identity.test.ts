@@ -51,7 +51,7 @@ describe('the identity of a device', () => {
     ['a list in another order', '{"mac":"02:01","sn":{"b":1,"a":[{"d":2,"c":3},1]}}'],
     ['a member more', '{"mac":"02:01","sn":{"b":1,"a":[1,{"d":2,"c":3}]},"x":null}'],
     ['a member less', '{"mac":"02:01"}'],
-    ['a text for a number', '{"mac":"02:01","sn":{"b":"1","a":[1,{"d":2,"c":3}]}}'],
+    ['a string for a number', '{"mac":"02:01","sn":{"b":"1","a":[1,{"d":2,"c":3}]}}'],
     ['other letters', '{"MAC":"02:01","sn":{"b":1,"a":[1,{"d":2,"c":3}]}}'],
     ['nothing at all', '{}'],
   ])('is a different one if id_data has %s', async (name, idData) => {

@@ -303,7 +303,7 @@ describe('a download with an incomplete configuration link', () => {
   it.each<[string, (query: URLSearchParams) => void]>([
     ['no expiry', (query) => query.delete('x-svc-expire')],
     ['an empty expiry', (query) => query.set('x-svc-expire', '')],
-    ['an expiry that is no date-time', (query) => query.set('x-svc-expire', 'tomorrow')],
+    ['an expiry that is not a date-time', (query) => query.set('x-svc-expire', 'tomorrow')],
     ['no signature', (query) => query.delete('x-svc-signature')],
     ['an empty signature', (query) => query.set('x-svc-signature', '')],
     [

@@ -119,7 +119,7 @@ describe('a write of the configuration of a device', () => {
     ['101 keys', pairs(101)],
     ['an array in place of the object', ['a']],
     ['an empty array in place of the object', []],
-    ['a text in place of the object', 'timezone'],
+    ['a string in place of the object', 'timezone'],
     ['a number in place of the object', 7],
     ['null in place of the object', null],
   ])('returns 400 and changes nothing for %s', async (_, json) => {

@@ -118,7 +118,7 @@ describe('a handshake of a device without a valid token', () => {
     ['an empty header', () => ({ Authorization: '' })],
     ['another scheme', (token) => ({ Authorization: `Basic ${token}` })],
     ['no scheme', (token) => ({ Authorization: token })],
-    ['a token that is none', () => ({ Authorization: 'Bearer x' })],
+    ['an invalid token', () => ({ Authorization: 'Bearer x' })],
     ['an altered token', (token) => ({ Authorization: `Bearer ${token.slice(0, -4)}AAAA` })],
     ['an empty cookie', () => ({ Authorization: null, Cookie: 'JWT=' })],
     ['a cookie of another name', (token) => ({ Authorization: null, Cookie: `jwt=${token}` })],
@@ -190,7 +190,7 @@ describe('a malformed handshake of a device', () => {
     ['a key of 15 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(15).toString('base64') }],
     ['a key of 17 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(17).toString('base64') }],
     ['a key without its padding', { 'Sec-WebSocket-Key': sampleKey.slice(0, 22) }],
-    ['a key that is no base64', { 'Sec-WebSocket-Key': '!!!!!!!!!!!!!!!!!!!!!!==' }],
+    ['a key that is not base64', { 'Sec-WebSocket-Key': '!!!!!!!!!!!!!!!!!!!!!!==' }],
   ])('returns 400 for %s', async (_, headers) => {
     await expectRefused(await shake(headers), 400);
   });

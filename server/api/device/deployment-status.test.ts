@@ -225,7 +225,7 @@ describe('a malformed status report', () => {
     ['a substate that is a number', { status: 'success', substate: 1 }],
     ['a substate that is null', { status: 'success', substate: null }],
     ['an array', [{ status: 'success' }]],
-    ['a text', 'success'],
+    ['a string', 'success'],
     ['null', null],
   ])('returns 400 and changes nothing for %s', async (_, json) => {
     const { device, id } = await offeredDevice();

@@ -21,7 +21,7 @@ export function meaningOfId(id: string, { store, device }: CallingContext): stri
     return `a placeholder, as of a variable that is not set; ${inInstructions}`;
   if (!v.is(v.pipe(v.string(), v.uuid()), id)) {
     const isName = store.artifacts.findByName(id).length > 0;
-    return `${isName ? 'the name of an artifact' : 'which is no UUID'}; ${inInstructions}`;
+    return `${isName ? 'the name of an artifact' : 'which is not a UUID'}; ${inInstructions}`;
   }
   if (!store.deployments.find(id)) return undefined;
   const deviceDeployment = store.deviceDeployments.find(id, device.id);

@@ -171,7 +171,7 @@ describe.each(verbs)('the inventory operation %s', (verb) => {
     ['a name that is too long', { name: 'x'.repeat(1025), value: 'x' }],
     ['a description that is a number', { name: 'bad', value: 'x', description: 7 }],
     ['a description that is null', { name: 'bad', value: 'x', description: null }],
-    ['a text in place of an attribute', 'bad'],
+    ['a string in place of an attribute', 'bad'],
     ['null in place of an attribute', null],
     ['an array in place of an attribute', ['bad', 'x']],
   ])('returns 400 for %s, and nothing changes', async (_, bad) => {

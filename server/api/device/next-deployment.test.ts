@@ -206,7 +206,7 @@ it.each(['POST v1', 'POST v2'] as const)(
 describe('the version 1 request body for the next deployment', () => {
   it.each([
     ['an array', []],
-    ['a text', 'board'],
+    ['a string', 'board'],
     ['null', null],
     ['a number as a value', { ...board, checksum: 7 }],
     ['null as a value', { ...board, checksum: null }],
@@ -236,7 +236,7 @@ describe('the version 2 request body for the next deployment', () => {
     ['device_provides that is null', { device_provides: null }],
     ['device_provides that is an array', { device_provides: [board] }],
     ['a number among the provides', { device_provides: { ...board, checksum: 7 } }],
-    ['update_control_map as a text', { device_provides: board, update_control_map: 'true' }],
+    ['update_control_map as a string', { device_provides: board, update_control_map: 'true' }],
     ['update_control_map as a number', { device_provides: board, update_control_map: 1 }],
     ['update_control_map as null', { device_provides: board, update_control_map: null }],
   ])('returns 400 for %s', async (_, json) => {

@@ -125,7 +125,7 @@ describe('devices that wait to be accepted', () => {
   });
 });
 
-describe('the length of a text in an authentication request', () => {
+describe('the length of a string in an authentication request', () => {
   it.each([
     ['id_data', JSON.stringify({ mac: 'x'.repeat(4097) }), 'must have at most 4096 bytes'],
     ['external_id', 'x'.repeat(257), 'must have at most 256 characters'],

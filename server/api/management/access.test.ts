@@ -242,7 +242,7 @@ describe('a role limited to a group', () => {
   });
 });
 
-/** Logs the user in anew, because a change of roles has ended the user's session. */
+/** Logs the user in again, because a change of roles has ended the user's session. */
 async function loggedIn(user: TestUser): Promise<{ token: string }> {
   const credentials = Buffer.from(`${user.email}:${testPassword}`).toString('base64');
   const headers = { Authorization: `Basic ${credentials}` };

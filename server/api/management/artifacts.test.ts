@@ -228,7 +228,7 @@ describe('a change of the description of an artifact', () => {
     expect(device.json()).toMatchObject({ description: 'größer', modified });
   });
 
-  it('accepts an empty text', async () => {
+  it('accepts an empty string', async () => {
     const id = await publish(server);
     await describeIt(id, { description: 'x' });
     expect((await describeIt(id, { description: '' })).status).toBe(204);
@@ -240,7 +240,7 @@ describe('a change of the description of an artifact', () => {
     ['a number', { description: 7 }],
     ['null', { description: null }],
     ['a list', []],
-    ['a text', 'text'],
+    ['a string', 'text'],
     ['one that is too long', { description: 'x'.repeat(4097) }],
   ])('returns 400 for %s, and nothing changes', async (_, json) => {
     const id = await publish(server);

@@ -42,7 +42,7 @@ function update(id: string, json: unknown, token = server.adminToken) {
 }
 
 describe.each(['update-own-user-v1', 'update-own-user'] as const)(
-  'a change of the own password by %s',
+  "a change of one's own password by %s",
   (version) => {
     const change = (token: string, json: unknown) => server.call(version, { token, json });
 
@@ -80,8 +80,8 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       [422, 'a short new password', { password: '1234567' }, 'at least 8'],
       [422, 'the email as new password', { password: 'USER-' }, 'at least 8'],
       [422, 'a new password like the email', { password: '@example.com' }, 'too similar'],
-      [400, 'a new password that is no text', { password: 12345678 }, 'password'],
-      [400, 'an old password that is no text', { current_password: 5 }, 'current_password'],
+      [400, 'a new password that is not a string', { password: 12345678 }, 'password'],
+      [400, 'an old password that is not a string', { current_password: 5 }, 'current_password'],
       [400, 'a new password that is too long', { password: 'x'.repeat(257) }, 'password'],
     ])('returns %i with %s', async (status, _, wrong, named) => {
       const user = await newUser();
@@ -107,7 +107,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
   },
 );
 
-describe('the version 2 change of the own user', () => {
+describe("the version 2 change of one's own user", () => {
   it('returns 400 for an email address and names the operation that changes it', async () => {
     const user = await newUser();
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
@@ -124,7 +124,7 @@ describe('the version 2 change of the own user', () => {
   });
 });
 
-describe('the version 1 change of the own user', () => {
+describe("the version 1 change of one's own user", () => {
   const change = (token: string, json: unknown) =>
     server.call('update-own-user-v1', { token, json });
 
@@ -187,13 +187,18 @@ describe('a change of another user', () => {
 
   it.each<[number, string, unknown, string]>([
     [422, 'the password', { password: fresh }, 'for another user'],
-    [422, 'the password, with the own one', { password: fresh, current_password: 'x' }, 'another'],
-    [422, 'a role that there is not', { roles: ['KING'] }, 'KING'],
+    [
+      422,
+      "the password, with the caller's own",
+      { password: fresh, current_password: 'x' },
+      'another',
+    ],
+    [422, 'an unknown role', { roles: ['KING'] }, 'KING'],
     [422, 'an email that is taken', { email: 'ADMIN@example.com' }, 'email'],
     [400, 'nothing', {}, 'no change'],
     [400, 'something unknown', { name: 'Bob' }, 'no change'],
-    [400, 'roles that are no list', { roles: 'RBAC_ROLE_CI' }, 'roles'],
-    [400, 'an email that is none', { email: 'nobody' }, 'email'],
+    [400, 'roles that are not an array', { roles: 'RBAC_ROLE_CI' }, 'roles'],
+    [400, 'an invalid email', { email: 'nobody' }, 'email'],
     [400, 'a list', [], 'body'],
   ])('returns %i for %s', async (status, _, json, named) => {
     const user = await newUser();

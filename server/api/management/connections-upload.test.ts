@@ -171,7 +171,7 @@ describe('a malformed upload to a device', () => {
     ['with a path of 100 KB', [['path', `/${'x'.repeat(100_000)}`], filePart()], /^path: .*4096/],
     ['with a path behind the file', [filePart(), pathPart], /^path: is required, before the file$/],
     [
-      'with a uid that is no number',
+      'with a uid that is not a number',
       [pathPart, ['uid', 'root'], filePart()],
       /^uid: must be a whole/,
     ],

@@ -162,8 +162,8 @@ describe('the statistics of several deployments', () => {
   it.each<[string, unknown]>([
     ['none', []],
     ['101', Array.from({ length: 101 }, () => unknownId)],
-    ['an ID that is no UUID', ['no-uuid']],
-    ['a text', unknownId],
+    ['an ID that is not a UUID', ['no-uuid']],
+    ['a string', unknownId],
     ['nothing', undefined],
   ])('return 400 for %s as the list of IDs', async (_, given) => {
     const response = await statistics(given);

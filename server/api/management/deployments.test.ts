@@ -83,12 +83,12 @@ describe('the creation of a deployment', () => {
     ['neither devices nor all_devices', { devices: undefined }],
     ['both devices and all_devices', { all_devices: true }],
     ['all_devices that is false, alone', { devices: undefined, all_devices: false }],
-    ['all_devices that is a text', { devices: undefined, all_devices: 'true' }],
+    ['all_devices that is a string', { devices: undefined, all_devices: 'true' }],
     ['no device in devices', { devices: [] }],
     ['a device that is unknown', { devices: [unknownId] }],
-    ['a device that is no UUID', { devices: ['device-1'] }],
-    ['devices that are a text', { devices: unknownId }],
-    ['force_installation that is a text', { force_installation: 'yes' }],
+    ['a device that is not a UUID', { devices: ['device-1'] }],
+    ['devices that are a string', { devices: unknownId }],
+    ['force_installation that is a string', { force_installation: 'yes' }],
   ])('returns 400 for %s, and nothing is created', async (_, overrides) => {
     const device = await someDevice();
     const response = await createDeployment(server, [device], overrides);

@@ -44,7 +44,7 @@ export function receiveDeviceFile(
   request: IncomingMessage,
   fileMaxBytes: number = limits.deviceFileMaxBytes,
 ): Promise<DeviceFileUpload | Refusal> {
-  // One byte more than allowed, so that a text that the parser cut off still fails the length
+  // One byte more than allowed, so that a string that the parser cut off still fails the length
   // check.
   const textMaxBytes = limits.deviceFilePathMaxBytes + 1;
   const parser = openMultipart(request, { textMaxBytes, fileMaxBytes });

@@ -185,7 +185,7 @@ describe('a malformed request to generate an artifact', () => {
     ['one that is too long', { device_types_compatible: 'x'.repeat(257) }, 'device_types_compa'],
     ['no type', { type: undefined }, 'type: is required'],
     ['an empty type', { type: '' }, 'type: '],
-    ['args that are no JSON', { args: '{' }, 'args: must be JSON text'],
+    ['args that are not JSON', { args: '{' }, 'args: must be JSON text'],
     ['args that are a list', { args: '[]' }, 'args: must be an object'],
     ['args that are null', { args: 'null' }, 'args: must be an object'],
     ['a dest_dir that is relative', { args: '{"dest_dir":"etc"}' }, 'args.dest_dir: '],

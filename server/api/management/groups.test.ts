@@ -173,7 +173,7 @@ describe('a group change for many devices', () => {
   });
 
   it.each<BulkChange>(['add-group-devices', 'remove-group-devices'])(
-    'returns 400 by %s for a body that is no list of IDs',
+    'returns 400 by %s for a body that is not a list of IDs',
     async (operation) => {
       await setGroup(server, one.id, blue);
       for (const json of [[], {}, null, 'x', [7], [null], [[one.id]], { ids: [one.id] }]) {

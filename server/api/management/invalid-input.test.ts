@@ -66,7 +66,7 @@ describe.each(withBody)('the body of %s', (id, row) => {
     [400, 'a form instead of JSON', 'status=accepted'],
     [400, 'no UTF-8 text', Buffer.from([0x22, 0xff, 0x22])],
     [400, 'null', 'null'],
-    [400, 'a text', '"text"'],
+    [400, 'a string', '"text"'],
     [400, 'a number', '7'],
     [400, 'true', 'true'],
     [400, 'nested 9,000 levels deep', '['.repeat(9000)],

@@ -80,7 +80,10 @@ describe('a refused login', () => {
     ['no email', () => basic('', password)],
     ['no colon', () => `Basic ${Buffer.from(server.adminEmail).toString('base64')}`],
     ['SQL for an email', () => basic("' OR 1=1 --", password)],
-    ['bytes that are no text', () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`],
+    [
+      'bytes that are not text',
+      () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`,
+    ],
   ])('returns 401 for %s, with one error text for all cases', async (_, authorization) => {
     const response = await logIn(authorization());
     expect(response.status).toBe(401);

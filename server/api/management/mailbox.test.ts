@@ -117,7 +117,7 @@ describe('the link of an invitation', () => {
 
   it.each<[number, string, unknown, string]>([
     [400, 'no password', {}, 'password'],
-    [400, 'a password that is no text', { password: 12345678 }, 'password'],
+    [400, 'a password that is not a string', { password: 12345678 }, 'password'],
     [422, 'a short password', { password: '1234567' }, 'at least 8'],
     [400, 'a list', [], 'body'],
   ])('returns %i for %s, and can still be used', async (status, _, json, named) => {
@@ -235,8 +235,8 @@ describe("a change of the user's own email address", () => {
 
   it.each<[number, string, () => unknown]>([
     [400, 'no email', () => ({})],
-    [400, 'an email that is none', () => ({ email: 'nobody' })],
-    [400, 'an email that is no text', () => ({ email: ['a@example.com'] })],
+    [400, 'an invalid email', () => ({ email: 'nobody' })],
+    [400, 'an email that is not a string', () => ({ email: ['a@example.com'] })],
     [400, 'a list', () => []],
     [422, 'an email that is taken', () => ({ email: server.adminEmail.toUpperCase() })],
     [422, 'an email of another tenant', () => ({ email: second.adminEmail })],

@@ -129,8 +129,8 @@ describe('a deployment to a group', () => {
     ['no name', { name: undefined }],
     ['a name that is too long', { name: 'x'.repeat(257) }],
     ['no artifact_name', { artifact_name: undefined }],
-    ['force_installation that is a text', { force_installation: 'yes' }],
-    ['retries that are a text', { retries: '1' }],
+    ['force_installation that is a string', { force_installation: 'yes' }],
+    ['retries that are a string', { retries: '1' }],
   ])('returns 400 for %s', async (_, overrides) => {
     const response = await deployTo('north', overrides);
     expect([response.status, response.json().error]).toEqual([
@@ -159,15 +159,15 @@ describe('a new deployment with an invalid setting', () => {
     ['retries above 100', { retries: 101 }],
     ['half a retry', { retries: 0.5 }],
     ['max_devices of 0', { max_devices: 0 }],
-    ['max_devices that are a text', { max_devices: '1' }],
+    ['max_devices that are a string', { max_devices: '1' }],
     ['max_devices beyond all bounds', { max_devices: 100_001 }],
-    ['autogenerate_delta that is a text', { autogenerate_delta: 'yes' }],
+    ['autogenerate_delta that is a string', { autogenerate_delta: 'yes' }],
     ['no phases in phases', { phases: [] }],
     ['a list for a phase', { phases: [[]] }],
     ['21 phases', { phases: Array.from({ length: 21 }, () => ({ batch_size: 1 })) }],
     ['a batch_size of 0', { phases: [{ batch_size: 0 }] }],
     ['a batch_size of 101', { phases: [{ batch_size: 101 }] }],
-    ['a start_ts that is no time', { phases: [{ batch_size: 100, start_ts: 'soon' }] }],
+    ['a start_ts that is not a time', { phases: [{ batch_size: 100, start_ts: 'soon' }] }],
     ['phases that do not add up', { phases: [{ batch_size: 50 }] }],
     ['a phase of no device', { phases: [{ batch_size: 1 }, { start_ts: '2026-12-01T00:00:00Z' }] }],
   ])('returns 400 for %s, and nothing is created', async (_, overrides) => {

@@ -71,15 +71,15 @@ describe.each(versions)('the creation of a user by %s', (version) => {
 
   it.each<[string, unknown, string]>([
     ['no email', { email: undefined }, 'email'],
-    ['an email that is no text', { email: 5 }, 'email'],
+    ['an email that is not a string', { email: 5 }, 'email'],
     ['an email without @', { email: 'somebody' }, 'email'],
     ['an email with two @', { email: 'a@b@c' }, 'email'],
     ['an email with a colon', { email: 'a:b@example.com' }, 'email'],
     ['an email with a space', { email: 'a b@example.com' }, 'email'],
     ['an email beyond ASCII', { email: 'm\u00fcller@example.com' }, 'email'],
     ['an email that is too long', { email: `${'a'.repeat(250)}@b.example` }, 'email'],
-    ['roles that are no list', { roles: 'RBAC_ROLE_CI' }, 'roles'],
-    ['a role that is no text', { roles: [7] }, 'roles'],
+    ['roles that are not an array', { roles: 'RBAC_ROLE_CI' }, 'roles'],
+    ['a role that is not a string', { roles: [7] }, 'roles'],
     ['an empty role', { roles: [''] }, 'roles'],
     ['too many roles', { roles: Array(21).fill('RBAC_ROLE_CI') }, 'roles'],
   ])('returns 400 for %s, with the field name in the error', async (_, change, named) => {

@@ -139,7 +139,7 @@ describe('the creation of a personal access token', () => {
   it.each<[string, unknown, string]>([
     ['no name', {}, 'name'],
     ['an empty name', { name: '' }, 'name'],
-    ['a name that is no text', { name: 7 }, 'name'],
+    ['a name that is not a string', { name: 7 }, 'name'],
     ['a name that is too long', { name: 'n'.repeat(257) }, 'name'],
     ['a lifetime below 0', { name: 'x', expires_in: -1 }, 'expires_in'],
     ['a lifetime of more than a year', { name: 'x', expires_in: year + 1 }, 'expires_in'],

@@ -141,9 +141,9 @@ describe('a malformed preauthorization', () => {
     ['an identity as a list', { identity_data: ['x'] }, 'identity_data: must be an object'],
     ['no key', { pubkey: undefined }, 'pubkey: is required'],
     ['an empty key', { pubkey: '' }, 'pubkey: must not be empty'],
-    ['a key that is none', { pubkey: 'x' }, 'pubkey: is not a single PEM block'],
+    ['an invalid key', { pubkey: 'x' }, 'pubkey: is not a single PEM block'],
     ['a key of another curve', { pubkey: curve }, 'pubkey: has an unsupported algorithm'],
-    ['a force that is no boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
+    ['a force that is not a boolean', { force: 'yes' }, 'force: must be a boolean, not "yes"'],
     ['an identity too deep', { identity_data: deep(33) }, 'identity_data: must not be nested'],
   ])('returns 400 for %s, and nothing is recorded', async (_, fields, problem) => {
     const countBefore = (await knownDevices(server)).length;

@@ -241,7 +241,7 @@ describe('the notes of a release', () => {
     ['half a pair', { notes: 'a\ud83d' }],
     ['a number', { notes: 7 }],
     ['null', { notes: null }],
-    ['a text', 'notes'],
+    ['a string', 'notes'],
   ])('return 400 for %s and stay unchanged', async (_, json) => {
     await note('release-1', { notes: 'kept' });
     expect((await note('release-1', json)).status).toBe(400);

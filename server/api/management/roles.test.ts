@@ -128,11 +128,15 @@ describe.each(both)('a role created by %s', (version) => {
     ['an empty name', { name: '' }, 'name'],
     ['a name with a slash', { name: 'a/b' }, 'name'],
     ['a name that is too long', { name: 'n'.repeat(257) }, 'name'],
-    ['a name that is no text', { name: 5 }, 'name'],
-    ['a description that is no text', { description: 5 }, 'description'],
+    ['a name that is not a string', { name: 5 }, 'name'],
+    ['a description that is not a string', { description: 5 }, 'description'],
     ['a description that is too long', { description: 'd'.repeat(4097) }, 'description'],
     ['no permissions', { permission_sets_with_scope: undefined, permissions: undefined }, 'perm'],
-    ['permissions that are no list', { permission_sets_with_scope: {}, permissions: {} }, 'perm'],
+    [
+      'permissions that are not an array',
+      { permission_sets_with_scope: {}, permissions: {} },
+      'perm',
+    ],
     [
       'too many permissions',
       {
@@ -167,8 +171,8 @@ describe.each(both)('a role created by %s', (version) => {
     ['another name', { name: 'other', description: 'x' }],
     ['nothing', {}],
     ['a list', []],
-    ['a description that is no text', { description: null }],
-    ['permissions that are none', { permissions: ['x'], permission_sets_with_scope: ['x'] }],
+    ['a description that is not a string', { description: null }],
+    ['invalid permissions', { permissions: ['x'], permission_sets_with_scope: ['x'] }],
   ])('returns 400 if updated to %s', async (_, json) => {
     const name = await createRole(version);
     expect((await update(version, name, json)).status).toBe(400);
@@ -231,8 +235,8 @@ describe('a role in the format of version 2', () => {
       'scope.type',
     ],
     ['a scope without groups', { ...readTest, scope: groupScope() }, 'scope.value'],
-    ['a group that is none', { ...readTest, scope: groupScope('a b') }, 'scope.value'],
-    ['a scope that is no object', { ...readTest, scope: 'test' }, 'scope'],
+    ['an invalid group', { ...readTest, scope: groupScope('a b') }, 'scope.value'],
+    ['a scope that is not an object', { ...readTest, scope: 'test' }, 'scope'],
     ['a bare word', 'ReadDevices', 'permission_sets_with_scope.0'],
   ])('returns 400 for %s', async (_, set, named) => {
     const json = { name: newName(), permission_sets_with_scope: [set] };

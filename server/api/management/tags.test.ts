@@ -146,7 +146,7 @@ describe("the ETag of a device's tags", () => {
 describe('a malformed write of tags', () => {
   it.each<[string, unknown]>([
     ['an object', { name: 'a', value: 1 }],
-    ['a text', 'a'],
+    ['a string', 'a'],
     ['no name', [{ value: 1 }]],
     ['an empty name', [tag('', 1)]],
     ['a name that is too long', [tag('x'.repeat(1025), 1)]],

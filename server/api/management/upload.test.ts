@@ -166,7 +166,7 @@ describe('an upload of a file that is not a valid artifact', () => {
       /no|not/,
     ],
     [
-      'a header that is no JSON',
+      'a header that is not JSON',
       () => malformedArtifact({ headerEntries: [{ name: 'header-info', content: '{' }] }),
       /JSON/,
     ],
@@ -194,7 +194,7 @@ describe('a malformed upload', () => {
     ['an end in the middle of the file', `${head}x`, multipart],
     ['an end in the middle of another file', `${head.replace('artifact', 'other')}x`, multipart],
     [
-      'an end in the middle of a text',
+      'an end in the middle of a text part',
       '--cut\r\nContent-Disposition: form-data; name="size"\r\n\r\n1',
       multipart,
     ],
@@ -202,7 +202,7 @@ describe('a malformed upload', () => {
     ['no boundary', head, { 'Content-Type': 'multipart/form-data' }],
     ['an empty boundary', head, { 'Content-Type': 'multipart/form-data; boundary=' }],
     ['no media type', head, { 'Content-Type': '' }],
-    ['a media type that is none', head, { 'Content-Type': 'multipart' }],
+    ['an invalid media type', head, { 'Content-Type': 'multipart' }],
   ])('returns 400 and stores nothing for %s', async (_, body, headers) => {
     const response = await send(body, headers);
     expect([response.status, response.json()]).toEqual([

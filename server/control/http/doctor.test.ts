@@ -109,7 +109,7 @@ describe('the signature doctor over submitted bytes', () => {
     ['both', { sequence: 1, body: 'AAAA', signature: 'x' }, 'must have the sequence number'],
     ['no base64', { body: '{}', signature: 'x' }, 'body: must be the body in base64'],
     ['an unknown field', { pubkey: 'x' }, 'pubkey: is unknown'],
-    ['a key that is none', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
+    ['an invalid key', { body: 'AAAA', signature: 'x', key: 7 }, 'key: must be a string'],
   ])('returns 400 with one sentence for %s', async (_, question, sentence) => {
     await expect(examined(question)).rejects.toThrow(`400: {"error":"body: ${sentence}`);
   });

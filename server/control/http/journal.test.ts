@@ -174,7 +174,7 @@ describe('the journal of a tenant', () => {
 
   it('contains unparsable HTTP requests with only their request line', async () => {
     await sendRaw(server, 'GET /path?token=hidden HTTP/1.1\r\nAuthorization hidden\r\n\r\n');
-    await sendRaw(server, 'this is no HTTP\r\n\r\n');
+    await sendRaw(server, 'this is not HTTP\r\n\r\n');
     const { entries } = await journalPage(server, 'kind=unparsable');
     expect(entries).toHaveLength(2);
     expect(entries[0]).toMatchObject({ status: 400, line: 'GET /path?token=[masked] HTTP/1.1' });

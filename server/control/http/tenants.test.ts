@@ -70,12 +70,12 @@ describe('tenants on the control listener', () => {
     ['no name', { ...validTenant, name: undefined }, 'name'],
     ['an empty name', { ...validTenant, name: '' }, 'name'],
     ['a long name', { ...validTenant, name: 'n'.repeat(257) }, 'name'],
-    ['a name that is no text', { ...validTenant, name: 7 }, 'name'],
+    ['a name that is not a string', { ...validTenant, name: 7 }, 'name'],
     ['no email', { ...validTenant, adminEmail: undefined }, 'adminEmail'],
     ['an email without @', { ...validTenant, adminEmail: 'admin' }, 'adminEmail'],
     ['an email with a colon', { ...validTenant, adminEmail: 'a:b@c.example' }, 'adminEmail'],
     ['a short password', { ...validTenant, adminPassword: '1234567' }, 'adminPassword'],
-    ['a password that is no text', { ...validTenant, adminPassword: null }, 'adminPassword'],
+    ['a password that is not a string', { ...validTenant, adminPassword: null }, 'adminPassword'],
     ['a list', [], 'body'],
   ])('return 400 for %s, naming the field', async (_, json, named) => {
     const response = await control(server, 'POST', '/tenants', json);

@@ -61,7 +61,7 @@ describe('the key doctor and the published vectors', () => {
   });
 });
 
-describe('a text that is not a key', () => {
+describe('a string that is not a key', () => {
   it('never gets a diagnosis, whatever it contains', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.json()), (text) => {

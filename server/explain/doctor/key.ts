@@ -1,4 +1,4 @@
-/** Diagnoses why a text is not accepted as a public key. Spec: AuthRequest (pubkey) */
+/** Diagnoses why a string is not accepted as a public key. Spec: AuthRequest (pubkey) */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';

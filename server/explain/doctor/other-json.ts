@@ -5,7 +5,7 @@
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { otherLineEnds } from './line-ends.ts';
 
-/** A text that may have been signed instead of the body. */
+/** A string that may have been signed instead of the body. */
 export interface OtherJson {
   readonly bytes: Buffer;
   /** A phrase that says how it differs from the most compact text. */

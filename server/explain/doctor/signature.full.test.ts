@@ -284,7 +284,7 @@ describe('the work for the diagnosis of a signature', () => {
     ['padding', '='.repeat(16_000)],
     ['colons', ':'.repeat(16_000)],
     ['white space within the limit', ` a`.repeat(8000)],
-  ])('is bounded for a text of %s', (_, signatureText) => {
+  ])('is bounded for a string of %s', (_, signatureText) => {
     const startMs = systemClock.monotonicMs();
     for (const kind of kinds) {
       const key = publicKeyOf(privateKeys[kind]);

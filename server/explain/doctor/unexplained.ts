@@ -86,7 +86,7 @@ const remarks: readonly Remark[] = [
   },
   {
     id: 'length-of-a-digest',
-    sentence: 'The header holds as many bytes as a digest or HMAC has, which is no signature.',
+    sentence: 'The header holds as many bytes as a digest or HMAC has, which is not a signature.',
     remedy: 'Sign with the private key of the device, not with a shared secret.',
     fits: (remains) => {
       const { bytes, key } = remains;
@@ -103,7 +103,7 @@ const remarks: readonly Remark[] = [
       const { bytes, key } = remains;
       const fullLength = lengths[key.keyType](remains);
       if (key.keyType === 'ecdsa' && bytes && !pairInSequence(bytes)) {
-        return `${bytes.length} bytes that are no ASN.1 SEQUENCE of two INTEGERs`;
+        return `${bytes.length} bytes that are not an ASN.1 SEQUENCE of two INTEGERs`;
       }
       return bytes?.length !== fullLength && `${bytes?.length} bytes; it must be ${fullLength}`;
     },

@@ -113,7 +113,7 @@ function onceHello(
 
 /**
  * Returns true when the first message is complete, possibly spread over several records; also when
- * the bytes are no handshake.
+ * the bytes are not a handshake.
  */
 function holdsHello(read: Buffer): boolean {
   const head: number[] = [];

@@ -53,7 +53,7 @@ describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
       '\x1a0',
       '\x1a\x1a\0\x1a',
       '0\0',
-    ])('keeps a text unchanged: %j', (note) => {
+    ])('keeps a string unchanged: %j', (note) => {
       add(1, note);
       expect(sql.first('SELECT text FROM notes')).toEqual({ text: note });
     });
@@ -93,7 +93,7 @@ describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
 
     it.each([
       ['a table that is not there', 'SELECT * FROM nowhere'],
-      ['words that are no SQL', 'FETCH ME'],
+      ['words that are not SQL', 'FETCH ME'],
     ])('throws an error for %s', (_, statement) => {
       expect(() => sql.all(statement)).toThrow();
     });
@@ -223,13 +223,13 @@ describe('a column value of a row', () => {
   });
 
   it.each([
-    ['a number for a text', () => text(row, 'n')],
-    ['null for a text', () => text(row, 'nothing')],
-    ['an absent column for a text', () => text(row, 'absent')],
-    ['a text for a number', () => number(row, 't')],
+    ['a number for a string', () => text(row, 'n')],
+    ['null for a string', () => text(row, 'nothing')],
+    ['an absent column for a string', () => text(row, 'absent')],
+    ['a string for a number', () => number(row, 't')],
     ['a number for an optional text', () => optionalText(row, 'n')],
-    ['a text for an optional number', () => optionalNumber(row, 't')],
-    ['a text for a document', () => document(row, 't')],
+    ['a string for an optional number', () => optionalNumber(row, 't')],
+    ['a string for a document', () => document(row, 't')],
   ])('causes an error for an unexpected type: %s', (_, read) => {
     expect(read).toThrow();
   });

@@ -256,7 +256,7 @@ describe('an unusable data folder', () => {
       'does not list',
       remedy,
     ],
-    ['sums that are no sums', () => `${tenantDatabase()}-sums`, changeByte, 'is damaged', remedy],
+    ['sums that are not sums', () => `${tenantDatabase()}-sums`, changeByte, 'is damaged', remedy],
     ['a tenant with flipped bytes', tenantDatabase, flip, 'damaged', remedy],
     [
       'a tenant that is no longer a database',
@@ -284,7 +284,7 @@ describe('an unusable data folder', () => {
     ['a list of tenants that is missing', server, (path) => rmSync(path), 'is missing', remedy],
     ['a list of tenants with flipped bytes', server, flip, 'damaged', remedy],
     [
-      'a list of tenants that is no database',
+      'a list of tenants that is not a database',
       server,
       (path) => writeFileSync(path, 'x'.repeat(9000)),
       'no longer a database',

@@ -49,7 +49,7 @@ export class RunSigner {
   }
 
   #signature(purpose: SignedPurpose, text: string): string {
-    // The context contains no line break, so a text cannot imitate another context.
+    // The context contains no line break, so a string cannot imitate another context.
     const context = JSON.stringify([PROTOCOL, this.#run, ...purpose]);
     return createHmac('sha256', this.#secret).update(`${context}\n${text}`).digest('hex');
   }

@@ -40,7 +40,7 @@ describe('the handshake of a session', () => {
     ['other versions', encodeBody({ versions: [2, 3] })],
     ['no version', encodeBody({ versions: [] })],
     ['no body', undefined],
-    ['a body that is none', Buffer.from([0xc1])],
+    ['an invalid body', Buffer.from([0xc1])],
     ['versions in text', encodeBody({ versions: '1' })],
   ])('is refused with %s, and the session ends', (_what, body) => {
     const fixture = new ConnectFixture();

@@ -56,7 +56,7 @@ describe('a shell', () => {
     ['what was asked for', size, '24 100'],
     ['the default when nothing was', { terminal_height: undefined }, '40 80'],
     ['the default when it can be none', { terminal_height: 0 }, '40 80'],
-    ['the default when it is no number', { terminal_width: 'wide' }, '40 80'],
+    ['the default when it is not a number', { terminal_width: 'wide' }, '40 80'],
     ['the default when it is beyond a screen', { terminal_width: 70_000 }, '40 80'],
   ])('has a screen of %s', (_what, props, shown) => {
     expect(textOf(started(props).type('echo $LINES $COLUMNS\r'))).toContain(`\r\n${shown}\r\n`);

@@ -10,7 +10,7 @@ const HEIGHT = 230;
 /** Width of a printed chart in CSS pixels, which fits on A4 and Letter. */
 const PRINTED_WIDTH = 660;
 
-/** Renders a chart with its title and a text with its highest values. */
+/** Renders a chart with its title and its highest values as text. */
 export function Chart({
   chart,
   marks,

@@ -116,7 +116,7 @@ describe('fleetbed conform client --from', () => {
     expect([code, stdout]).toEqual([4, `${file} has no requests of devices.\n`]);
   });
 
-  it('says in a sentence that a file is no recording, with exit code 3', async () => {
+  it('says in a sentence that a file is not a recording, with exit code 3', async () => {
     const file = join(folder, 'text.har');
     writeFileSync(file, 'no archive');
     const { code, stderr } = await client('--from', file);

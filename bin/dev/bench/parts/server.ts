@@ -68,7 +68,7 @@ interface SwitchedPart {
   readonly goal: number;
   /** The options that switch it off. */
   readonly off: readonly string[];
-  /** Resolves once the part has done what is no part of the measurement. */
+  /** Resolves once the part has done what is not part of the measurement. */
   readonly waitUntilIdle?: (known: ServerWithDevices) => Promise<void>;
 }
 
