@@ -41,7 +41,7 @@ ${codes}`;
 /** Adds the options and the action of `fleetbed clock`. */
 export function configure(command: Command): void {
   addControlOptions(command)
-    .argument('[change]', '+DURATION, a date or time, freeze, resume or reset', change)
+    .argument('[change]', '+DURATION, a date or time, freeze, resume or reset', parseChange)
     .option(
       '--until <time>',
       'advance to this time; refused when it is in the past',
@@ -106,7 +106,7 @@ function pace({ mode, rate: factor, offsetSeconds }: ShownClock): string {
   return mode === 'scaled' ? `${factor} times as fast, ${offset}` : offset;
 }
 
-function change(text: string): ClockChange {
+function parseChange(text: string): ClockChange {
   if (text === 'freeze') return { rate: 0 };
   if (text === 'resume') return { rate: 1 };
   if (text === 'reset') return text;

@@ -73,7 +73,7 @@ export function configure(command: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (args: readonly string[], options: ConfigOptions) => {
-      await show(command, args, options);
+      await showSettings(command, args, options);
     });
   addExamples(
     command,
@@ -84,7 +84,7 @@ export function configure(command: Command): void {
   );
 }
 
-async function show(
+async function showSettings(
   config: Command,
   args: readonly string[],
   options: ConfigOptions,
@@ -98,7 +98,7 @@ async function show(
   }
   const invocation = args.length === 0 ? undefined : namedCommand(commands, args);
   const file = await readConfigFile();
-  if (file) check(file, commands);
+  if (file) checkFile(file, commands);
   const flags = invocation
     ? flagsOf(invocation.command, invocation.line)
     : new Map<string, string>();
@@ -191,7 +191,7 @@ function refuseOption(command: Command, flag: string): never {
 }
 
 /** Applies every section, so that each error is found. @throws CommandError */
-function check(file: ConfigFile, commands: readonly Command[]): void {
+function checkFile(file: ConfigFile, commands: readonly Command[]): void {
   const names = [commonSection, ...commands.map(commandPath)];
   const unknown = file.names.find((name) => !names.includes(name));
   if (unknown !== undefined) {

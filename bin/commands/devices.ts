@@ -41,7 +41,7 @@ export function configure(command: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: DevicesOptions) => {
-      process.exitCode = await list(options);
+      process.exitCode = await listDevices(options);
     });
   addExamples(
     command,
@@ -51,7 +51,7 @@ export function configure(command: Command): void {
   );
 }
 
-async function list(options: DevicesOptions): Promise<ExitCode> {
+async function listDevices(options: DevicesOptions): Promise<ExitCode> {
   const api = await ManagementApi.open(options);
   const all = await api.devices();
   const inventory = await api.pages((query) => api.call('list-inventory', { query }));

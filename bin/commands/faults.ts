@@ -35,24 +35,24 @@ export function configure(command: Command): void {
     'list',
     'list the rules: how often each matched, fired, and can still fire',
   ).action(async (options: FaultsOptions) => {
-    process.exitCode = await list(options);
+    process.exitCode = await listRules(options);
   });
   addFaultCommand(command, 'add', 'add the rules of a plan')
     .argument('<file>', 'plan in YAML or JSON', values.nonEmptyText)
     .action(async (file: string, options: FaultsOptions) => {
-      process.exitCode = await add(file, options);
+      process.exitCode = await addRules(file, options);
     });
   addFaultCommand(command, 'clear', 'remove all rules, or one')
     .argument('[id]', 'ID of the rule', values.nonEmptyText)
     .action(async (id: string | undefined, options: FaultsOptions) => {
-      process.exitCode = await clear(id, options);
+      process.exitCode = await clearRules(id, options);
     });
   addFaultCommand(
     command,
     'check',
     'exit with code 1 when a planned fault never fired, or none is planned',
   ).action(async (options: FaultsOptions) => {
-    process.exitCode = await check(options);
+    process.exitCode = await checkRules(options);
   });
   addExamples(command.command('actions'), 'fleetbed faults actions')
     .description('list the actions of plans, and the variations of responses')
@@ -116,7 +116,7 @@ function printActions({ json = false }: { readonly json?: boolean }): void {
   }
 }
 
-async function list(options: FaultsOptions): Promise<ExitCode> {
+async function listRules(options: FaultsOptions): Promise<ExitCode> {
   const { body } = await callFaults(options, 'GET');
   const { rules } = (await body.json()) as { rules: readonly RuleState[] };
   const output = createOutput(options.json ?? false);
@@ -129,7 +129,7 @@ async function list(options: FaultsOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
+async function addRules(file: string, options: FaultsOptions): Promise<ExitCode> {
   await readPlanFile('faults add', file);
   const text = await readNamedFile('faults add', file);
   const { body } = await callFaults(options, 'POST', { body: text });
@@ -140,7 +140,7 @@ async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-async function clear(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
+async function clearRules(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
   const { body } = await callFaults(options, 'DELETE', id === undefined ? {} : { id });
   const response = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
@@ -153,7 +153,7 @@ const allFired = 'Every planned fault has fired.';
 const nonePlanned =
   'No fault is planned, so none has fired; add a plan with "npx fleetbed faults add FILE".';
 
-async function check(options: FaultsOptions): Promise<ExitCode> {
+async function checkRules(options: FaultsOptions): Promise<ExitCode> {
   const { status, body } = await callFaults(options, 'GET', { below: '/check' });
   const { rules, unfired } = (await body.json()) as ResponseOf<'GET /faults/check'>;
   const output = createOutput(options.json ?? false);

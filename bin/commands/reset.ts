@@ -33,14 +33,14 @@ export function configure(command: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', help)
     .action(async (options: ResetOptions) => {
-      process.exitCode = await reset(options);
+      process.exitCode = await resetServer(options);
     });
   addExamples(command, 'fleetbed reset', 'fleetbed reset --device 02:00:00:00:00:01');
 }
 
 const removedSentence = 'removed, as the start state does not contain it';
 
-async function reset(options: ResetOptions): Promise<ExitCode> {
+async function resetServer(options: ResetOptions): Promise<ExitCode> {
   const { device, json = false } = options;
   const { status, body } = await callControlForTenant(options, '/reset', {
     method: 'POST',

@@ -86,7 +86,8 @@ export function applyConfigFile(file: ConfigFile, command: Command): void {
     const option = optionNamed(command, entry.name);
     // Where the environment does not name the server, a file of an earlier run does.
     const isFromRun = entry.name === 'url' && option?.envVar === undefined;
-    if (option !== undefined && !isFromRun && !isOwn.has(entry.name)) set(command, option, entry);
+    if (option !== undefined && !isFromRun && !isOwn.has(entry.name))
+      setOption(command, option, entry);
   }
   for (const entry of section) {
     const option = optionNamed(command, entry.name);
@@ -95,7 +96,7 @@ export function applyConfigFile(file: ConfigFile, command: Command): void {
         `unknown option; ${knownNames('option', entry.name, optionNames(command))}`,
       );
     }
-    set(command, option, entry);
+    setOption(command, option, entry);
   }
 }
 
@@ -117,7 +118,7 @@ function optionNamed(command: Command, name: string): Option | undefined {
   return command.options.find(({ long }) => long === `--${name}`);
 }
 
-function set(command: Command, option: Option, { value, wrong }: Entry): void {
+function setOption(command: Command, option: Option, { value, wrong }: Entry): void {
   if (isSecret(option)) {
     throw wrong(`a secret does not belong in this file; set ${option.envVar} in its place`);
   }
@@ -133,7 +134,7 @@ function setSwitch(command: Command, option: Option, isSet: boolean, wrong: Entr
     (each) => each.attributeName() === name && each.negate !== isOn,
   );
   command.setOptionValueWithSource(name, isOn, 'config');
-  note(command, name, sameOption?.long ? [sameOption.long] : []);
+  noteArguments(command, name, sameOption?.long ? [sameOption.long] : []);
 }
 
 function setTexts(
@@ -156,7 +157,7 @@ function setTexts(
   const name = option.attributeName();
   command.setOptionValueWithSource(name, value, 'config');
   replaceOnCommandLine(option, value);
-  note(
+  noteArguments(
     command,
     name,
     texts.flatMap((text) => [option.long ?? '', text]),
@@ -172,7 +173,7 @@ function replaceOnCommandLine(option: Option, fromFile: unknown): void {
   );
 }
 
-function note(command: Command, name: string, args: readonly string[]): void {
+function noteArguments(command: Command, name: string, args: readonly string[]): void {
   const all = argumentsByCommand.get(command) ?? new Map<string, readonly string[]>();
   argumentsByCommand.set(command, all.set(name, args));
 }

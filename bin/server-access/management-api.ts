@@ -48,7 +48,7 @@ export class ManagementApi {
       return new ManagementApi(
         options,
         fetcher,
-        await login(options, fetcher, { email, password }),
+        await logInUser(options, fetcher, { email, password }),
       );
     }
     const api = new ManagementApi(options, fetcher, foundAdmin.adminToken);
@@ -98,7 +98,7 @@ export class ManagementApi {
     } catch (error) {
       if (!(error instanceof AdminRefusal)) throw error;
       if (error.status !== 401 || password === '') throw refusalError(this.#options, error);
-      this.#token = await login(this.#options, this.#fetch, { email, password });
+      this.#token = await logInUser(this.#options, this.#fetch, { email, password });
       this.#client = adminClient(this.#options.url, this.#token, this.#fetch);
     }
   }
@@ -124,7 +124,7 @@ function fetchWith({ url: location }: ServerAccess, caPem: string | undefined): 
   };
 }
 
-async function login(
+async function logInUser(
   { url }: ServerAccess,
   fetcher: Fetch,
   { email, password = '' }: { readonly email: string; readonly password?: string | undefined },

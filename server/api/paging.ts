@@ -78,6 +78,6 @@ export function pageOfList<Item>(all: readonly Item[], { page, perPage }: Page):
 }
 
 /** Converts a time bound in a query from seconds to milliseconds since the Unix epoch. */
-export function atMs(seconds: number): number {
+export function millisecondsOf(seconds: number): number {
   return seconds * 1000;
 }

@@ -55,7 +55,7 @@ export function pathsOf(shape: v.GenericSchema): ShapePaths {
     timestamps: new Set(),
     optional: new Set(),
   };
-  look(shape, [], foundPaths);
+  searchSchema(shape, [], foundPaths);
   const paths = {
     open: [...foundPaths.open],
     lists: [...foundPaths.lists],
@@ -66,7 +66,7 @@ export function pathsOf(shape: v.GenericSchema): ShapePaths {
   return paths;
 }
 
-function look(schema: v.GenericSchema, path: readonly string[], paths: FoundPaths): void {
+function searchSchema(schema: v.GenericSchema, path: readonly string[], paths: FoundPaths): void {
   const parts = schema as unknown as SchemaParts;
   const memberPath = path.join('.');
   if (schema === timestamp) paths.timestamps.add(memberPath);
@@ -76,19 +76,19 @@ function look(schema: v.GenericSchema, path: readonly string[], paths: FoundPath
   for (const piped of parts.pipe ?? []) {
     if (piped.kind === 'schema' && piped !== schema) lookAgain(piped as v.GenericSchema);
   }
-  if (parts.item) look(parts.item, [...path, '*'], paths);
-  if (parts.wrapped) look(parts.wrapped, path, paths);
+  if (parts.item) searchSchema(parts.item, [...path, '*'], paths);
+  if (parts.wrapped) searchSchema(parts.wrapped, path, paths);
   for (const [name, member] of Object.entries(parts.entries ?? {})) {
-    look(member, [...path, name], paths);
+    searchSchema(member, [...path, name], paths);
   }
   // All options of an intersection apply at once; those of a union need not.
   if (parts.type === 'intersect') {
-    for (const option of parts.options ?? []) look(option as v.GenericSchema, path, paths);
+    for (const option of parts.options ?? []) searchSchema(option as v.GenericSchema, path, paths);
   }
 
   function lookAgain(piped: v.GenericSchema): void {
     // The first schema of a pipe is the pipe itself, so it is skipped.
-    if ((piped as unknown as SchemaParts).pipe !== parts.pipe) look(piped, path, paths);
+    if ((piped as unknown as SchemaParts).pipe !== parts.pipe) searchSchema(piped, path, paths);
   }
 }
 

@@ -130,7 +130,7 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
   if ('reason' in key) throw new WorldFileError(`${where}: publicKey: ${key.reason}`);
   const recordedDevice =
     device.status === 'preauthorized'
-      ? await preauthorize(loading, { where, identity: identityData, pem })
+      ? await preauthorizeDevice(loading, { where, identity: identityData, pem })
       : await firstContact(loading, { device, identity: identity.canonical, pem: key.pem });
   const privateKey = newPrivateKey?.export({ type: 'pkcs8', format: 'pem' }).toString();
   loading.devices.set(device.name, {
@@ -141,7 +141,7 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
   await sendInventory(loading, { device, where, ...recordedDevice });
 }
 
-async function preauthorize(
+async function preauthorizeDevice(
   loading: LoadContext,
   { where, identity, pem }: { where: string; identity: object; pem: string },
 ) {
@@ -237,7 +237,7 @@ async function addDeployment(loading: LoadContext, deployment: WorldDeployment):
   const id = idIn(await requireSuccess(loading, where, [row, pathOf(row), { json }]));
   loading.deployments.set(name, id);
   for (const [device, status] of Object.entries(reached)) {
-    await reach(loading, { deployment, id, device, status });
+    await reachStatus(loading, { deployment, id, device, status });
   }
   if (!aborted) return;
   const abort = managementOperations['abort-deployment'];
@@ -245,7 +245,7 @@ async function addDeployment(loading: LoadContext, deployment: WorldDeployment):
   await requireSuccess(loading, `${where}: aborted`, [abort, pathOf(abort, { id }), call]);
 }
 
-async function reach(
+async function reachStatus(
   loading: LoadContext,
   {
     deployment,

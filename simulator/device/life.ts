@@ -94,12 +94,12 @@ async function oneCycle(subject: DeviceInRun): Promise<number> {
   try {
     const offMs = offForMs(subject);
     if (offMs > 0) await sleepWhileOff(subject, offMs);
-    if (isAuthenticationDue(subject)) await authenticate(subject);
+    if (isAuthenticationDue(subject)) await authenticateDevice(subject);
     if (device.deployments.some(({ interruptedBy }) => interruptedBy !== undefined))
       await resumeInterruptedUpdates(subject);
     if (device.onboardingDone < onboardingSteps.length) await onboard(subject);
     if (isInventoryDue(subject)) await sendDueInventory(subject);
-    await update(subject);
+    await updateDevice(subject);
     if (hooks.eachCycle) await hooks.eachCycle(new BetweenPollsContext(subject));
     device.failuresInRow = 0;
     return untilNextCycleMs(subject);
@@ -142,7 +142,7 @@ function isAuthenticationDue(subject: DeviceInRun): boolean {
   return token === undefined || isRenewalDue(subject, token);
 }
 
-async function authenticate(subject: DeviceInRun): Promise<void> {
+async function authenticateDevice(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
   const currentToken = session.token;
   try {
@@ -218,7 +218,7 @@ function sendInventory({ device, session, environment }: DeviceInRun): Promise<v
   );
 }
 
-async function update(subject: DeviceInRun): Promise<void> {
+async function updateDevice(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
   const runDeployment = environment.runDeployment();
   device.polls++;

@@ -130,10 +130,10 @@ export async function reportState(
 ): Promise<void> {
   if (status === 'offered' || status === 'aborted') return;
   enterUpdateState(subject, deployment, status);
-  await report(subject, deployment, status);
+  await reportStatus(subject, deployment, status);
 }
 
-async function report(
+async function reportStatus(
   { device, session, environment }: DeviceInRun,
   deployment: DeploymentRecord,
   status: ReportableStatus,
@@ -254,7 +254,7 @@ class UpdateRun {
     if (deployment.unacknowledgedStatus === undefined) this.#found = deployment.state;
     // The report of a reboot is repeated where the reboot starts.
     if (deployment.unacknowledgedStatus === undefined || deployment.state === 'rebooting') return;
-    await report(this.#subject, deployment, deployment.unacknowledgedStatus);
+    await reportStatus(this.#subject, deployment, deployment.unacknowledgedStatus);
     if (isAborted(deployment)) throw new UpdateAborted('the server answered with 409');
   }
 

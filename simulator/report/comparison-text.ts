@@ -40,7 +40,7 @@ function listRows(word: string, rows: readonly ComparedFigure[]): readonly strin
     row.subject,
     row.measure,
     values(row),
-    `${change(row)}, ${row.better} is better`,
+    `${changeText(row)}, ${row.better} is better`,
     row.reason,
   ]);
   return [`${word[0]?.toUpperCase()}${word.slice(1)}: ${measures(rows)}`, ...columns(cells)];
@@ -60,7 +60,7 @@ function values(row: ComparedFigure): string {
  * Formats a change. The change of a share is in percentage points, and a rise from zero has no
  * percentage.
  */
-function change(row: ComparedFigure): string {
+function changeText(row: ComparedFigure): string {
   const { before, after, changePercent } = row;
   const signedText = (value: number, unit: string): string =>
     `${value > 0 ? '+' : ''}${value.toFixed(value % 1 === 0 ? 0 : 1)}${unit}`;

@@ -109,7 +109,7 @@ export class StubServer {
     const route = routes.find(
       (each) => each.method === request.method && each.pattern.test(pathname),
     );
-    if (route === undefined) return send(response, { status: 404 });
+    if (route === undefined) return sendResponse(response, { status: 404 });
     const groups = Object.entries(route.pattern.exec(pathname)?.groups ?? {});
     const parameters = Object.fromEntries(
       groups.map(([name, value]) => [name, decodeURIComponent(value)]),
@@ -122,11 +122,11 @@ export class StubServer {
     this.requests.push(stubRequest);
     for (const wake of this.#openRequests) wake();
     this.#openRequests.clear();
-    send(response, (await this.#responses[operation]?.(stubRequest)) ?? { status: 404 });
+    sendResponse(response, (await this.#responses[operation]?.(stubRequest)) ?? { status: 404 });
   }
 }
 
-function send(response: ServerResponse, planned: StubResponse): void {
+function sendResponse(response: ServerResponse, planned: StubResponse): void {
   if (planned === 'no-response') return;
   if (planned === 'cut') {
     response.destroy();

@@ -172,11 +172,11 @@ async function runConform(
   }
   const output = createOutput(options.json === true || options.ndjson === '-');
   const cases = withKnownIds(() => listCases(selection), hint);
-  if (options.list) return list(cases, output);
+  if (options.list) return printCases(cases, output);
   return conform({ selection, cases }, completeOptions(options, isUrlGiven), output);
 }
 
-function list(cases: readonly CaseListing[], output: Output): ExitCode {
+function printCases(cases: readonly CaseListing[], output: Output): ExitCode {
   if (output.json) output.data(cases);
   else output.line(caseList(cases));
   return exitCodes.pass;

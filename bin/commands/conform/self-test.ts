@@ -126,10 +126,10 @@ async function runSelfTest(
   const output = createOutput(json);
   if (fuzzDefects !== undefined) {
     const defects = withKnownIds(() => selectedRows(fuzzDefects, prefixes, 'defect'));
-    return isList ? list(defects, output) : fuzzSuite(defects, options, output);
+    return isList ? printDefects(defects, output) : fuzzSuite(defects, options, output);
   }
   const defects = withKnownIds(() => selectedRows(allDefects, prefixes, 'defect'));
-  return isList ? list(defects, output) : selfTest(defects, options, output);
+  return isList ? printDefects(defects, output) : selfTest(defects, options, output);
 }
 
 /** Refuses options of random alterations without `--fuzz`. @throws CommandError */
@@ -144,7 +144,7 @@ function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): voi
   if (sentence !== undefined) throw new CommandError(sentence, exitCodes.usage);
 }
 
-function list(defects: readonly Defect[], output: Output): ExitCode {
+function printDefects(defects: readonly Defect[], output: Output): ExitCode {
   output.data(defects.map(({ alter: _, ...facts }) => facts));
   for (const { id, title } of defects) output.line(`${id}  ${title}`);
   return exitCodes.pass;

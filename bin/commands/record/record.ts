@@ -72,7 +72,7 @@ export function configure(command: Command): void {
   )
     .addHelpText('after', help)
     .action(async (options: RecordOptions) => {
-      process.exitCode = await record(options);
+      process.exitCode = await recordSession(options);
     });
   addExamples(
     command,
@@ -81,7 +81,7 @@ export function configure(command: Command): void {
   );
 }
 
-async function record({ upstream, out, host, port, ca }: RecordOptions): Promise<ExitCode> {
+async function recordSession({ upstream, out, host, port, ca }: RecordOptions): Promise<ExitCode> {
   const output = createOutput(false);
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
   const file = await openForLines('--out', out);

@@ -24,12 +24,12 @@ export function configure(command: Command): void {
     .argument('<results...>', 'JSON files of the shards of one plan')
     .requiredOption('--out <file>', 'file to write the merged result to', values.nonEmptyText)
     .action(async (paths: readonly string[], { out }: { readonly out: string }) => {
-      process.exitCode = await merge(paths, out);
+      process.exitCode = await mergeReports(paths, out);
     });
 }
 
 /** The exit code of a merged run follows the same rules as that of one process. */
-async function merge(paths: readonly string[], out: string): Promise<ExitCode> {
+async function mergeReports(paths: readonly string[], out: string): Promise<ExitCode> {
   const output = createOutput(false);
   await requireWritable('--out', out);
   const results: FleetResult[] = [];

@@ -35,12 +35,12 @@ export function configure(command: Command): void {
   command
     .option('--text', 'print the text (default: only if no file is written)')
     .action(async (path: string, { text, ...files }: RenderOptions) => {
-      await render(path, files, text);
+      await renderReport(path, files, text);
     });
 }
 
 /** Renders the result. @param files output paths by format */
-async function render(
+async function renderReport(
   path: string,
   files: Readonly<Record<string, string>>,
   text = Object.keys(files).length === 0,

@@ -33,11 +33,11 @@ export function configure(command: Command): void {
     )
     .addOption(jsonOption())
     .action(async () => {
-      process.exitCode = await list(command.optsWithGlobals());
+      process.exitCode = await listBehaviourRows(command.optsWithGlobals());
     });
 }
 
-async function list({ behaviourFile = [], json = false }: ListOptions) {
+async function listBehaviourRows({ behaviourFile = [], json = false }: ListOptions) {
   await readBehaviourFiles(behaviourFile).catch((error: unknown) => {
     if (!(error instanceof BehaviourFileError)) throw error;
     throw new CommandError(error.message, exitCodes.usage, error);

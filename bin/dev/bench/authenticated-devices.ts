@@ -45,7 +45,7 @@ export async function knownDevices(
   const worker = async (): Promise<void> => {
     while (next < count) {
       const index = next++;
-      devices[index] = await authenticate(server, first + index);
+      devices[index] = await authenticateDevice(server, first + index);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
@@ -71,7 +71,7 @@ export function newDevice(headerPrefix: string, index: number): NewDevice {
   return { authRequest: { headers, body }, publicKeyPem };
 }
 
-async function authenticate(
+async function authenticateDevice(
   { baseUrl, headerPrefix }: Server,
   index: number,
 ): Promise<AuthenticatedDevice> {

@@ -41,7 +41,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
   const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
   const events: FleetEvent[] = [];
   try {
-    await upload(server);
+    await uploadRelease(server);
     const whole: FleetPlan = { ...tenMinutesOfSteadyDevices, baseUrl, headerPrefix, ...plan };
     const result = await simulateFleet(
       { ...whole, acceptWith: { email, password } },
@@ -58,7 +58,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
   }
 }
 
-async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
+async function uploadRelease({ baseUrl, adminToken }: RunningServer): Promise<void> {
   const artifact = await artifactOf({ deviceType: DEVICE_TYPE }, virtualArtifact, startMs);
   const form = new FormData();
   form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');

@@ -47,7 +47,7 @@ async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
   const commit = textOf('git', ['rev-parse', 'HEAD']);
   for (const step of chosen) {
     say(`# ${step.name}`);
-    const { code, seconds, figures } = await run(step);
+    const { code, seconds, figures } = await runCommand(step);
     if (code !== 0) {
       say(`${step.name} ended with exit code ${code} after ${seconds} s, and is not stored`);
       return 1;
@@ -71,7 +71,7 @@ function storeStep(step: NightlyStep): void {
 }
 
 /** Runs a step, shows its output, and collects its figures. */
-async function run({ args, figures }: NightlyCommand) {
+async function runCommand({ args, figures }: NightlyCommand) {
   const startedMs = systemClock.monotonicMs();
   const env = { ...process.env, NO_COLOR: '1' };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -111,7 +111,7 @@ async function refuseUpgrades(
  * response it sends one more byte, then closes.
  */
 async function sendRefusedUpgrade(url: string, method: string): Promise<void> {
-  const socket = reach(url);
+  const socket = openSocket(url);
   const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket';
   socket.write(`${method} /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\n${upgrade}\r\n\r\n`);
   const close = once(socket, 'close');
@@ -171,7 +171,7 @@ async function stallBodies(
   const filesBefore = server.openFiles();
   const body = Buffer.alloc(BODY_BYTES - 1, ' ');
   const statuses = new Map<string, number>();
-  const sockets = Array.from({ length: count }, () => reach(baseUrl));
+  const sockets = Array.from({ length: count }, () => openSocket(baseUrl));
   await Promise.all(
     sockets.map(async (socket) => {
       const { path } = operations['post-auth-request'];
@@ -263,7 +263,7 @@ async function waitForCount(count: () => number, wanted: number): Promise<number
   return count();
 }
 
-function reach(url: string): Socket {
+function openSocket(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   // The parts of this soak count closed connections, including failed ones.

@@ -32,7 +32,7 @@ async function openAll({ port, tokens }: WebsocketOrder): Promise<WebsocketOutco
   const responses: string[] = [];
   const queue = tokens.values();
   const worker = async (): Promise<void> => {
-    for (const token of queue) responses.push(await open(port, token));
+    for (const token of queue) responses.push(await openWebSocket(port, token));
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
   const problems = responses.filter((response) => response !== 'granted' && response !== 'refused');
@@ -40,7 +40,7 @@ async function openAll({ port, tokens }: WebsocketOrder): Promise<WebsocketOutco
   return { granted: count('granted'), refused: count('refused'), problems };
 }
 
-function open(port: number, token: string): Promise<string> {
+function openWebSocket(port: number, token: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';

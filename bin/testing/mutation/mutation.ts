@@ -35,8 +35,8 @@ const changedFiles = mutatedFiles().filter(
 const operands = process.argv.slice(2);
 if (operands[0] === '--age') {
   const all = mutatedFiles().length;
-  print(`mutants of ${all - changedFiles.length} of ${all} files match the present code`);
-  for (const file of changedFiles) print(`changed since its mutants ran: ${file}`);
+  printLine(`mutants of ${all - changedFiles.length} of ${all} files match the present code`);
+  for (const file of changedFiles) printLine(`changed since its mutants ran: ${file}`);
 } else {
   const due = operands.length > 0 ? operands : changedFiles;
   if (due.length > 0) await mutate(due);
@@ -86,22 +86,22 @@ function progressOf(): boolean {
     for (const survivor of survivors) {
       const reason = reasonOf(file, survivor);
       if (reason === undefined) unexplained++;
-      print(`${file}: ${survivor}\n    ${reason ?? 'NO REASON GIVEN'}`);
+      printLine(`${file}: ${survivor}\n    ${reason ?? 'NO REASON GIVEN'}`);
     }
-    if (unreached > 0) print(`${file}: ${unreached} are not reached by any case`);
+    if (unreached > 0) printLine(`${file}: ${unreached} are not reached by any case`);
   }
   const { observed, survived, unreached, notMade } = scoreOf(result);
-  print(`mutants with a worse verdict: ${scoreText(result)}`);
-  print(
+  printLine(`mutants with a worse verdict: ${scoreText(result)}`);
+  printLine(
     `without survivors beyond the contract, in what answers devices: ${contractScoreText(result)}`,
   );
-  print(`${observed} only change what is observed of open points; ${survived} survive,`);
-  print(
+  printLine(`${observed} only change what is observed of open points; ${survived} survive,`);
+  printLine(
     `${unexplained} of them without a reason; ${unreached} are not reached; ${notMade} not made`,
   );
   return unexplained === 0;
 }
 
-function print(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }

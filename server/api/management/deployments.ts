@@ -11,7 +11,7 @@ import type { DeploymentFilter, StoredDeployment } from '../../store/deployments
 import type { Store } from '../../store/store.ts';
 import { audit, deploymentObject, userActor } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { atMs, pagedResponse } from '../paging.ts';
+import { millisecondsOf, pagedResponse } from '../paging.ts';
 import { deploymentView, statisticsView } from './views.ts';
 import { changeableDeployment, visibleDeployment } from './visible-deployments.ts';
 
@@ -54,14 +54,14 @@ function listPage(
   // Under asynchronous-provisioning, a configuration deployment starts and becomes visible after a
   // delay.
   const latestMs = provisioningDelayMs(settings) > 0 ? nowMs : Number.POSITIVE_INFINITY;
-  const beforeMs = ifGiven(query.created_before, atMs) ?? Number.POSITIVE_INFINITY;
+  const beforeMs = ifGiven(query.created_before, millisecondsOf) ?? Number.POSITIVE_INFINITY;
   const createdBeforeMs = Math.min(latestMs, beforeMs);
   const filter: DeploymentFilter = {
     ...wanted,
     status: query.status,
     type: query.type,
     createdBeforeMs: Number.isFinite(createdBeforeMs) ? createdBeforeMs : undefined,
-    createdAfterMs: ifGiven(query.created_after, atMs),
+    createdAfterMs: ifGiven(query.created_after, millisecondsOf),
     groups: user.groups,
   };
   return pagedResponse(context, query, {

@@ -8,7 +8,7 @@ import type { StoredUser, UserFilter } from '../../store/users.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { atMs, linkedResponse } from '../paging.ts';
+import { linkedResponse, millisecondsOf } from '../paging.ts';
 import { iso } from './views.ts';
 
 /** The refusal of an ID that belongs to no user of the tenant. */
@@ -28,10 +28,10 @@ export const listUsers = defineEndpoint('list-users', ({ query }, context) => {
   const filter: UserFilter = {
     id: query.id,
     email: query.email,
-    createdAfterMs: ifGiven(query.created_after, atMs),
-    createdBeforeMs: ifGiven(query.created_before, atMs),
-    updatedAfterMs: ifGiven(query.updated_after, atMs),
-    updatedBeforeMs: ifGiven(query.updated_before, atMs),
+    createdAfterMs: ifGiven(query.created_after, millisecondsOf),
+    createdBeforeMs: ifGiven(query.created_before, millisecondsOf),
+    updatedAfterMs: ifGiven(query.updated_after, millisecondsOf),
+    updatedBeforeMs: ifGiven(query.updated_before, millisecondsOf),
   };
   return linkedResponse(context, query, {
     total: users.count(filter),

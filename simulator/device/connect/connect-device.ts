@@ -104,8 +104,8 @@ class ClientCommands implements ProtocolHandler {
   respond({ typ = '' }: ConnectMessage): readonly OutgoingMessage[] {
     if (typ === 'check-update') this.#client.checkUpdate();
     else if (typ === 'send-inventory') this.#client.sendInventory();
-    else return [reply(typ, messageStatuses.error, `unknown message type '${typ}'`)];
-    return [reply(typ, messageStatuses.normal)];
+    else return [replyMessage(typ, messageStatuses.error, `unknown message type '${typ}'`)];
+    return [replyMessage(typ, messageStatuses.normal)];
   }
 
   end(): readonly OutgoingMessage[] {
@@ -113,6 +113,6 @@ class ClientCommands implements ProtocolHandler {
   }
 }
 
-function reply(typ: string, status: number, reason = ''): OutgoingMessage {
+function replyMessage(typ: string, status: number, reason = ''): OutgoingMessage {
   return { proto: menderClient, typ, props: { status }, body: Buffer.from(reason) };
 }

@@ -98,7 +98,7 @@ export class FileTransfer implements ProtocolHandler {
       mode: stat.mode + (stat.isFolder ? fileModes.directory : 0),
       modtime: new Date(stat.modifiedMs),
     };
-    return [reply('file_info', { body: encodeBody(info) })];
+    return [replyMessage('file_info', { body: encodeBody(info) })];
   }
 
   #beginDownload(message: ConnectMessage): readonly OutgoingMessage[] {
@@ -127,12 +127,12 @@ export class FileTransfer implements ProtocolHandler {
     while (download.sent < content.length && download.sent < until) {
       const offset = download.sent;
       const body = content.subarray(offset, offset + fileChunkBytes);
-      chunks.push(reply('file_chunk', { props: { offset }, body }));
+      chunks.push(replyMessage('file_chunk', { props: { offset }, body }));
       download.sent += body.length;
     }
     if (download.sent === content.length && !download.hasEnded) {
       download.hasEnded = true;
-      chunks.push(reply('file_chunk', { props: { offset: download.sent } }));
+      chunks.push(replyMessage('file_chunk', { props: { offset: download.sent } }));
     }
     return chunks;
   }
@@ -161,7 +161,7 @@ export class FileTransfer implements ProtocolHandler {
       this.#files.list(folder),
     );
     this.#running = { kind: 'upload', target, chunks: [], received: 0 };
-    return [reply('ack', { props: { offset: 0 } })];
+    return [replyMessage('ack', { props: { offset: 0 } })];
   }
 
   #receiveChunk(message: ConnectMessage): readonly OutgoingMessage[] {
@@ -209,12 +209,15 @@ export class FileTransfer implements ProtocolHandler {
   }
 }
 
-function reply(typ: string, fields: Pick<OutgoingMessage, 'props' | 'body'>): OutgoingMessage {
+function replyMessage(
+  typ: string,
+  fields: Pick<OutgoingMessage, 'props' | 'body'>,
+): OutgoingMessage {
   return { proto: connectProtocols.fileTransfer, typ, ...fields };
 }
 
 function ackOf({ received }: UploadInProgress): OutgoingMessage {
-  return reply('ack', { props: { offset: received } });
+  return replyMessage('ack', { props: { offset: received } });
 }
 
 /** Decodes a request and checks that its path is absolute. */

@@ -55,7 +55,7 @@ export class PortForward implements ProtocolHandler {
   end(): readonly OutgoingMessage[] {
     const ids = [...this.#forwards.keys()];
     this.#forwards.clear();
-    return ids.map((id) => reply('stop', id));
+    return ids.map((id) => replyMessage('stop', id));
   }
 
   #open(message: ConnectMessage): readonly OutgoingMessage[] {
@@ -63,7 +63,7 @@ export class PortForward implements ProtocolHandler {
     const connection = this.#connect(message, id);
     if (typeof connection === 'string') return [failure(message, connection)];
     this.#forwards.set(id, { connection, queuedChunks: [], isInFlight: false });
-    return [reply('new', id)];
+    return [replyMessage('new', id)];
   }
 
   /** Returns the connection, or the reason for refusing it. */
@@ -90,10 +90,10 @@ export class PortForward implements ProtocolHandler {
       forward.queuedChunks.push(...messageChunks(response));
       const waitingBytes = forward.queuedChunks.reduce((total, { length }) => total + length, 0);
       if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
-        return [reply('ack', id), ...this.#resume(forward, id)];
+        return [replyMessage('ack', id), ...this.#resume(forward, id)];
       }
       this.#forwards.delete(id);
-      return [failure(message, 'too much data waits for an ack'), reply('stop', id)];
+      return [failure(message, 'too much data waits for an ack'), replyMessage('stop', id)];
     });
   }
 
@@ -109,17 +109,17 @@ export class PortForward implements ProtocolHandler {
     const body = forward.queuedChunks.shift();
     if (body !== undefined) {
       forward.isInFlight = true;
-      return [{ ...reply('forward', id), body }];
+      return [{ ...replyMessage('forward', id), body }];
     }
     if (!forward.connection.hasEnded) return [];
     this.#forwards.delete(id);
-    return [reply('stop', id)];
+    return [replyMessage('stop', id)];
   }
 
   #stop(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (_forward, id) => {
       this.#forwards.delete(id);
-      return [reply('stop', id)];
+      return [replyMessage('stop', id)];
     });
   }
 
@@ -137,7 +137,7 @@ function idOf(message: ConnectMessage): string {
   return textProp(message, 'connection_id') ?? '';
 }
 
-function reply(typ: string, id: string): OutgoingMessage {
+function replyMessage(typ: string, id: string): OutgoingMessage {
   return { proto: connectProtocols.portForward, typ, props: { connection_id: id } };
 }
 

@@ -65,15 +65,19 @@ export async function watchClients(
     if (isOver) draw?.clear();
     // Elsewhere than on a terminal, the duties are printed when one has changed, and at the end.
     const state = stateOf(reading);
-    if (!draw && state !== printedState) print(output, reading, lines);
-    else if (draw && isOver) print(output, reading, lines);
+    if (!draw && state !== printedState) printClients(output, reading, lines);
+    else if (draw && isOver) printClients(output, reading, lines);
     printedState = state;
     if (isOver) return exitCodeOf(reading);
     await systemClock.sleep(Math.min(PERIOD_MS, endMs - systemClock.monotonicMs()), signal);
   }
 }
 
-function print(output: Output, { clients, client }: Reading, lines: readonly string[]): void {
+function printClients(
+  output: Output,
+  { clients, client }: Reading,
+  lines: readonly string[],
+): void {
   output.data(client ?? clients);
   if (!output.json) output.line(lines.join('\n'));
 }

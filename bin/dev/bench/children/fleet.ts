@@ -101,12 +101,12 @@ const result = await simulateFleet(
       { kind: 'hold', durationMs: MEMORY_MS },
     ],
   },
-  { clock: systemClock, signal: over.signal, onProgress: look },
+  { clock: systemClock, signal: over.signal, onProgress: observeProgress },
 );
-report(checkExchanges(measurement()));
+reportOutcome(checkExchanges(measurement()));
 
 /** Writes the measurement on one line, synchronously. */
-function report(outcome: FleetMeasurement | UnsettledFleet): void {
+function reportOutcome(outcome: FleetMeasurement | UnsettledFleet): void {
   writeSync(process.stdout.fd, `${JSON.stringify(outcome)}\n`);
 }
 
@@ -116,14 +116,14 @@ function checkExchanges(outcome: FleetMeasurement): FleetMeasurement | Unsettled
   return { unsettled: `in place of ${polls} polls there were ${outcome.exchanges} requests` };
 }
 
-function look(progress: FleetProgress): void {
+function observeProgress(progress: FleetProgress): void {
   if (progress.stage === MEASURED_STAGE) {
     readings.push(reading(progress));
     socketsOpen = progress.socketsOpen;
     const { idle } = progress.funnel;
     if (idle >= bench.present.devices && socketsOpen >= bench.present.sockets) return;
     const presentText = `${idle} devices and ${socketsOpen} sockets`;
-    report({ unsettled: `only ${presentText} of ${devices} devices were ready in time` });
+    reportOutcome({ unsettled: `only ${presentText} of ${devices} devices were ready in time` });
     process.exit();
   }
   if (progress.stage !== MEMORY_STAGE || isMemoryRead) return;

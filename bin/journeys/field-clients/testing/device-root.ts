@@ -43,7 +43,7 @@ export function makeDeviceRoot(root: string, files: DeviceRootFiles): void {
   for (const module of packagedModules) {
     copyInto(root, packageFile(join(modulesFolder, module)), join('/', modulesFolder, module));
   }
-  for (const [name, text] of Object.entries(deviceFiles(files))) put(root, name, text);
+  for (const [name, text] of Object.entries(deviceFiles(files))) writeText(root, name, text);
   mkdirSync(join(root, 'run'), { recursive: true });
   mkdirSync(join(root, 'tmp'), { recursive: true });
   if (unprivileged) changeOwner(root, unprivileged);
@@ -78,7 +78,7 @@ function printing(lines: readonly string[]): string {
   return ['#!/bin/sh', ...lines.map((line) => `echo '${line}'`), ''].join('\n');
 }
 
-function put(root: string, name: string, text: string): void {
+function writeText(root: string, name: string, text: string): void {
   mkdirSync(dirname(join(root, name)), { recursive: true });
   writeFileSync(join(root, name), text);
   chmodSync(join(root, name), 0o755);

@@ -15,7 +15,7 @@ interface DeviceConnection {
   readonly updated_ts: string;
 }
 
-async function load(id: string): Promise<DeviceConnection> {
+async function loadConnection(id: string): Promise<DeviceConnection> {
   try {
     return await manageJson<DeviceConnection>('get-connection', { parameters: { id } });
   } catch (error) {
@@ -28,7 +28,7 @@ async function load(id: string): Promise<DeviceConnection> {
 
 export default function DeviceSocket({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
-  const loaded = useLoaded(() => load(deviceId), `socket ${deviceId}`, { isLive: true });
+  const loaded = useLoaded(() => loadConnection(deviceId), `socket ${deviceId}`, { isLive: true });
   return (
     <View subject="the connection" loaded={loaded}>
       {({ status, updated_ts: since }) => {

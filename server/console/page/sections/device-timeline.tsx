@@ -12,7 +12,7 @@ import { View } from '../parts/view.tsx';
 const ENTRIES_MAX = 200;
 
 /** Returns no entries for a 400, which means that the journal does not know the device yet. */
-async function load(deviceId: string): Promise<readonly EntryView[]> {
+async function loadEntries(deviceId: string): Promise<readonly EntryView[]> {
   try {
     const query = { device: deviceId, limit: ENTRIES_MAX };
     return (await requestJson('GET /journal', { query })).entries.toReversed();
@@ -23,7 +23,7 @@ async function load(deviceId: string): Promise<readonly EntryView[]> {
 }
 
 export function DeviceTimeline({ deviceId }: { deviceId: string }) {
-  const loaded = useLoaded(() => load(deviceId), `timeline ${deviceId}`, { isLive: true });
+  const loaded = useLoaded(() => loadEntries(deviceId), `timeline ${deviceId}`, { isLive: true });
   return (
     <View subject="the timeline" loaded={loaded}>
       {(entries) =>

@@ -18,11 +18,11 @@ import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { View } from '../parts/view.tsx';
 
-const load = async () => (await requestJson('GET /openapi.json')) as OpenApiDocument;
+const loadDocument = async () => (await requestJson('GET /openapi.json')) as OpenApiDocument;
 
 export default function ReferenceSection() {
   const { id } = useParams();
-  const loaded = useLoaded(load, 'reference');
+  const loaded = useLoaded(loadDocument, 'reference');
   return (
     <>
       <h1>Reference</h1>
