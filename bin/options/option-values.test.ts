@@ -162,6 +162,6 @@ describe('the parsers of texts', () => {
   });
 
   it('refuse an empty string and a string of spaces', () => {
-    refuses(values.nonEmptyText, ['', '  '], /non-empty/);
+    refuses(values.nonEmptyText, ['', '  '], /not empty/);
   });
 });
