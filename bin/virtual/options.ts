@@ -88,12 +88,30 @@ function listParser<Value>(read: (text: string) => Value) {
 }
 
 /** Options for servers, connections, processes and real time, which virtual runs do not accept. */
-// biome-ignore format: the options of a group are in one line
 const realNetworkOnly = [
-  'url', 'email', 'password', 'token', 'tenantToken', 'ca', 'cert', 'key', 'sourceAddresses',
-  'connect', 'state', 'ledger', 'metrics', 'readyFile',
-  'processes', 'shard', 'shards', 'deploymentId',
-  'redis', 'redisCa', 'workerSecret', 'workerWait', 'takeoverAfter',
+  'url',
+  'email',
+  'password',
+  'token',
+  'tenantToken',
+  'ca',
+  'cert',
+  'key',
+  'sourceAddresses',
+  'connect',
+  'state',
+  'ledger',
+  'metrics',
+  'readyFile',
+  'processes',
+  'shard',
+  'shards',
+  'deploymentId',
+  'redis',
+  'redisCa',
+  'workerSecret',
+  'workerWait',
+  'takeoverAfter',
 ];
 const ownNames = ['virtualStart', 'interleave', 'explore', 'fault', 'restart'];
 

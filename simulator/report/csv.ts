@@ -6,13 +6,30 @@ import type { FleetResult } from '../result/result.ts';
 import type { Figures, OperationCount, OperationLatency } from '../result/result-figures.ts';
 import { countsOf } from '../result/thresholds-measures.ts';
 
-// biome-ignore format: the columns of a group are in one line
 const columns = [
-  'stage', 'operation', 'seconds', 'requests', 'requests_per_second', 'errors',
-  '2xx', '3xx', '4xx', '5xx', 'unanswered',
-  'p50_ms', 'p90_ms', 'p95_ms', 'p99_ms', 'p99.9_ms', 'max_ms',
-  'waiting_p50_ms', 'waiting_p99_ms', 'service_p50_ms', 'service_p99_ms',
-  'sent_bytes', 'received_bytes',
+  'stage',
+  'operation',
+  'seconds',
+  'requests',
+  'requests_per_second',
+  'errors',
+  '2xx',
+  '3xx',
+  '4xx',
+  '5xx',
+  'unanswered',
+  'p50_ms',
+  'p90_ms',
+  'p95_ms',
+  'p99_ms',
+  'p99.9_ms',
+  'max_ms',
+  'waiting_p50_ms',
+  'waiting_p99_ms',
+  'service_p50_ms',
+  'service_p99_ms',
+  'sent_bytes',
+  'received_bytes',
 ];
 
 interface MeasuredStage {

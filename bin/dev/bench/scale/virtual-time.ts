@@ -14,14 +14,19 @@ const runs = [
 const QUICK_SHARE = 0.1;
 
 /** The simulated month includes the end of life of the deprecated operations. */
-// biome-ignore format: each option is in a line with its value
 const plan: CommandArgs = [
-  '--poll', '30m', '--inventory', '1d', '--ramp', '30m', '--keys', 'ecdsa=1,ed25519=1',
-  '--deploy', 'release-2', '--deployment-phase', 'batch: 10', '--deployment-phase', 'after: 6h',
-  '--incident', 'power-cut, at: 8h, lasting: 1h, within: 10m',
-  '--incident', 'abort-deployment, at: 10h',
-  '--virtual-start', '2027-08-10', '--seed', 'bench',
-];
+  ['--poll', '30m'],
+  ['--inventory', '1d'],
+  ['--ramp', '30m'],
+  ['--keys', 'ecdsa=1,ed25519=1'],
+  ['--deploy', 'release-2'],
+  ['--deployment-phase', 'batch: 10'],
+  ['--deployment-phase', 'after: 6h'],
+  ['--incident', 'power-cut, at: 8h, lasting: 1h, within: 10m'],
+  ['--incident', 'abort-deployment, at: 10h'],
+  ['--virtual-start', '2027-08-10'],
+  ['--seed', 'bench'],
+].flat();
 
 /** Measures each run in a separate process on one core; a quick run leaves out the month. */
 export async function virtualTimeRows(context: BenchContext): Promise<BenchRow[]> {
