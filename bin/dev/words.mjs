@@ -26,8 +26,10 @@ else findUnwanted();
 
 function findUnwanted() {
   let found = 0;
-  for (const path of [...sources, ...documents]) {
-    const text = readFileSync(path, 'utf8');
+  const texts = new Map(
+    [...sources, ...documents].map((path) => [path, readFileSync(path, 'utf8')]),
+  );
+  for (const [path, text] of texts) {
     for (const { pattern, instead, except = [] } of unwanted) {
       if (except.some((start) => path.startsWith(start))) continue;
       for (const { 0: word, index } of text.matchAll(pattern)) {
@@ -41,7 +43,7 @@ function findUnwanted() {
       process.stderr.write(`${path}:${line}: ${sentence}\n`);
     }
   }
-  found += countMissingFiles() + countMissingNames();
+  found += countMissingFiles() + countMissingNames(sources.map((path) => [path, texts.get(path)]));
   process.stdout.write(
     `${found} unwanted words, errors in prose and missing names in ${sources.length + documents.length} files\n`,
   );
@@ -66,9 +68,8 @@ function countMissingFiles() {
   return missing;
 }
 
-/** Counts the names in comments that the code does not have. */
-function countMissingNames() {
-  const texts = sources.map((path) => [path, readFileSync(path, 'utf8')]);
+/** Counts the names in comments of sources that the code does not have. */
+function countMissingNames(texts) {
   const names = new Set(texts.flatMap(([, text]) => namesInCode(text)));
   let missing = 0;
   for (const [path, text] of texts) {

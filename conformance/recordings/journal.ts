@@ -9,8 +9,8 @@
  * has further optional keys: `requestHeaders` and `responseHeaders` are lists of names and values;
  * `tookMs` and `streamedMs` are durations that end at `at`; `device.id` is the sender; and
  * `responseBytes`, `responseBodyEncoding` and `responseBodyCutAt` describe a body that is encoded or
- * truncated; `fault.alters` is what a planned fault altered. Other keys, empty lines, and entries with a `kind` other than `exchange` (such as
- * frames) are ignored.
+ * truncated; `fault.alters` is what a planned fault altered. Other keys, empty lines, and entries
+ * with a `kind` other than `exchange` (such as frames) are ignored.
  */
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { isTimestamp, timestampMs } from '../../fixtures/contract/text.ts';

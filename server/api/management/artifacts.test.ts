@@ -228,7 +228,7 @@ describe('a change of the description of an artifact', () => {
     expect(device.json()).toMatchObject({ description: 'größer', modified });
   });
 
-  it('accepts an empty string', async () => {
+  it('accepts an empty string as the new description', async () => {
     const id = await publish(server);
     await describeIt(id, { description: 'x' });
     expect((await describeIt(id, { description: '' })).status).toBe(204);

@@ -101,7 +101,7 @@ describe('the clock of a tenant', () => {
     }
   });
 
-  it('returns 405 to PUT', async () => {
+  it('returns 405 to a PUT request', async () => {
     expect((await control(server, 'PUT', '/clock', {})).status).toBe(405);
   });
 

@@ -141,7 +141,7 @@ describe('GET /explanations/{requestId}', () => {
     expect(response.status).toBe(401);
   });
 
-  it('returns 405 to POST', async () => {
+  it('returns 405 to any POST request', async () => {
     expect((await control(server, 'POST', '/explanations/closed')).status).toBe(405);
   });
 });

@@ -86,7 +86,7 @@ describe('a query to the journal', () => {
 });
 
 describe('a journal with configured bounds', () => {
-  it('returns 503 with the remedy when disabled, while the API works as usual', async () => {
+  it('returns 503 and says how to enable it when disabled, while the API works as usual', async () => {
     const silent = await startTestServer({ journalEntriesMax: 0 });
     expect((await silent.request('GET', '/nothing')).status).toBe(404);
     const one = await acceptedDevice(silent, 'aa:01');

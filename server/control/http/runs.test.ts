@@ -127,7 +127,7 @@ describe('runs on the control listener', () => {
     expect(scripted.requests).toEqual([]);
   });
 
-  it('return 404 when unknown', async () => {
+  it('return 404 when their ID is unknown', async () => {
     expect((await control(server, 'DELETE', '/runs/7')).status).toBe(404);
     expect((await control(server, 'GET', '/runs/x/stream')).status).toBe(404);
   });
